@@ -146,10 +146,10 @@ def ours_for_long(paths: list[str]) -> None:
 
 def _job(session: SparkSession) -> None:
     """A data source, a map, a shuffle by key with a function for each group, a sort: what the smallest analysis needs."""
-    from spark.training import SCHEMA, Rows
+    from spark.training import SCHEMA, TrainingRows
 
-    session.dataSource.register(Rows)
-    mapped = session.read.format(Rows.name()).load().mapInArrow(_same, SCHEMA)
+    session.dataSource.register(TrainingRows)
+    mapped = session.read.format(TrainingRows.name()).load().mapInArrow(_same, SCHEMA)
     counted = mapped.groupBy("partition").applyInArrow(_count, "partition int, rows bigint").orderBy("partition").toArrow()
     if sum(counted["rows"].to_pylist()) != 64:
         sys.exit("wrong result")

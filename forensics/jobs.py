@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from forensics import rule_files
-from forensics.audit.kept import COLUMNS, Group, Part, keep_units, log_kinds, placed, record_batches, rows_of, written
+from forensics.audit.kept import COLUMNS, ClusterPart, Group, keep_units, log_kinds, placed, record_batches, rows_of, written
 from forensics.model.cluster.build import EventResolver
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.gathered import is_gathered
@@ -26,7 +26,7 @@ from parsers.records import RECORDS, batches
 from parsers.schemas import EVENTS, Row
 from spark import audit, pipeline, sorting
 from spark.ipc import Packed
-from spark.pipeline import Change, Events, Identified, Masks
+from spark.pipeline import Change, Identified, Masks, SparkEvents
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 MASKS = Masks(is_gathered, is_routine)
 
 
-def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> Events:
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> SparkEvents:
     """The events of the units; see spark.pipeline.read."""
     return pipeline.read(session, units, log_patterns, MASKS, cut=cut)
 
 
-def identified(events: Events, resolver: EventResolver, cluster: Cluster, change: Change | None = None) -> Identified:
+def identified(events: SparkEvents, resolver: EventResolver, cluster: Cluster, change: Change | None = None) -> Identified:
     """Events of partitions, identified, without most of those in quiet times; see spark.pipeline.identified."""
     return pipeline.identified(events, resolver, change, thinning=QuietTimes.of_parts(cluster))
 
@@ -111,12 +111,12 @@ def _keep_records(
     return audit.keep_records(session, units, partial(record_batches, kinds=kinds, log_patterns=log_patterns), write)
 
 
-def kept_events(session: SparkSession, parts: Sequence[Part], directory: str) -> Events:
+def kept_events(session: SparkSession, parts: Sequence[ClusterPart], directory: str) -> SparkEvents:
     """The events of a cluster from kept files."""
     return audit.kept_events(session, parts, partial(rows_of, directory=directory), MASKS)
 
 
-def kept_records(session: SparkSession, parts: Sequence[Part], directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:
+def kept_records(session: SparkSession, parts: Sequence[ClusterPart], directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:
     """All log records of a cluster from kept files, sorted (schema forensics.tools.ordered_records.KEPT)."""
     open_part = partial(placed, directory=directory, merger=merger)
     return audit.kept_records(session, parts, open_part, merger.schema, KEPT, copies=bool(merger.copies))

@@ -138,11 +138,11 @@ class _Quiet(Progress):
 def _errors() -> Iterator[None]:
     """Raises the errors of the command line as Unusable."""
     from spark.java import JavaFailed, NoJava
-    from spark.session import Refused
+    from spark.session import SparkRefused
 
     try:
         yield
     except click.ClickException as error:
         raise Unusable(error.format_message()) from error
-    except (NoJava, JavaFailed, Refused) as error:
+    except (NoJava, JavaFailed, SparkRefused) as error:
         raise Unusable(str(error)) from error

@@ -42,7 +42,7 @@ _NOISE = r"[\x00-\x08\x0b-\x1f]*"
 _QUOTED = 60
 
 
-class Record(NamedTuple):
+class LogRecord(NamedTuple):
     """The fields of one line; `logger` is None if the message continues in the next line or the layout has no logger."""
 
     time: datetime | None
@@ -53,7 +53,7 @@ class Record(NamedTuple):
     """`time` is UTC: the text names its zone. Otherwise it is the broker's wall clock."""
 
 
-class Part(NamedTuple):
+class LayoutPart(NamedTuple):
     """A piece of a layout."""
 
     what: str
@@ -74,7 +74,7 @@ class Layout:
     line: regex.Pattern[str]
     """Matches the whole first line of a record, with the groups level, message and, if the layout has them, time and logger. The text after
     the message may be missing: the message continues in the next line."""
-    parts: tuple[Part, ...]
+    parts: tuple[LayoutPart, ...]
     """The fields of a record, for explaining why a line does not match."""
     tail: regex.Pattern[str] | None = None
     """The text after the message at the end of a later line, with the group logger if it includes the logger."""
@@ -92,14 +92,14 @@ class Layout:
         end = line_end(data, at) + 1  # else regex looks for a literal of the expression up to the end of the data
         return self.head.match(data, at, end) is not None
 
-    def read(self, text: str) -> Record | None:
+    def read(self, text: str) -> LogRecord | None:
         """The record that begins with this line; None if the line belongs to the record before it."""
         parts = self._matched(text)
         if parts is None:
             return None
         time, level, message, logger = parts
         at, utc = self.moment(time)
-        return Record(at, self.level(level), message, logger, utc)
+        return LogRecord(at, self.level(level), message, logger, utc)
 
     def fits(self, text: str) -> bool:
         """Whether the line is a whole record of this layout, including all text after the message."""
@@ -233,11 +233,11 @@ LOG4J = Layout(
         rf"(?: *(?P<message>(?:[^ ].*)?) \((?P<logger>{_LOGGER})\)| *(?P<message>.*))[ \t\r]*"
     ),
     parts=(
-        Part("", r"\["),
-        Part("time", r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}"),
-        Part("", r"\] +"),
-        Part("level", f"(?:{LEVELS}) +"),
-        Part("message", r".*"),
+        LayoutPart("", r"\["),
+        LayoutPart("time", r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}"),
+        LayoutPart("", r"\] +"),
+        LayoutPart("level", f"(?:{LEVELS}) +"),
+        LayoutPart("message", r".*"),
     ),
     tail=regex.compile(r"(?m) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)$"),
 )
@@ -250,7 +250,7 @@ _DOTTED = r"[\w$]+(?:\.[\w$]+)+"
 
 def build(
     name: str,
-    parts: Sequence[Part],
+    parts: Sequence[LayoutPart],
     when: Callable[[str], tuple[datetime | None, bool]] | None = None,
     levels: Mapping[str, str] | None = None,
 ) -> Layout:
@@ -282,7 +282,7 @@ def build(
     )
 
 
-def in_turn(parts: Sequence[Part], *, end: bool = True) -> str:
+def in_turn(parts: Sequence[LayoutPart], *, end: bool = True) -> str:
     """The parts joined to one expression. A loose part ends where the strict parts after it first match, without backtracking, so that
     matching takes linear time for any number of parts. `end`: the end of the last part is fixed by the end of the text or by other
     means."""
@@ -301,7 +301,7 @@ def _begins_with_space(expression: str) -> bool:
     return expression.removeprefix("(?:").startswith(" ")
 
 
-def _is_strict(part: Part) -> bool:
+def _is_strict(part: LayoutPart) -> bool:
     """Whether the part matches in at most one way, or nearly so."""
     return part.what in ("", "time", "level")
 
@@ -310,11 +310,11 @@ _BEFORE_LOOSE = 1 << 14
 """Characters of a message before a part of unknown length: each of them may be the message's last."""
 
 
-def _grouped(part: Part) -> str:
+def _grouped(part: LayoutPart) -> str:
     return f"(?P<{part.what}>{part.expression})" if part.what in _NAMED else f"(?:{part.expression})"
 
 
-def _around(parts: Sequence[Part], at: int) -> tuple[str, str]:
+def _around(parts: Sequence[LayoutPart], at: int) -> tuple[str, str]:
     before = parts[at - 1].text if at else ""
     after = parts[at + 1].text if at + 1 < len(parts) else ""
     return before[-1:], after[:1]
@@ -398,19 +398,19 @@ _MAX_BRACKETS = 4
 _CONVERTERS = {"D": "%d", "L": "%p", "T": "%t", "C": "%c", "N": "%L", "M": "%m"}
 
 
-def _parts(shape: str) -> tuple[Part, ...]:
+def _parts(shape: str) -> tuple[LayoutPart, ...]:
     letters = {
-        "D": Part("time", rf"{TIME}"),
-        "L": Part("level", LEVELS),
+        "D": LayoutPart("time", rf"{TIME}"),
+        "L": LayoutPart("level", LEVELS),
         # A component's prefix may be at the place of a thread, and must stay in the message; a thread is never named like a date.
-        "T": Part("thread", rf"(?!\d{{4}}-\d\d-|(?:{_COMPONENT.pattern})\])[^\]\n]*"),
-        "C": Part("logger", r"(?:[A-Za-z_][\w$]*(?:\.[\w$]+)+|[A-Z][\w$]*|logger)"),
-        "N": Part("number", r"\d*|\?"),
-        "M": Part("message", ".*"),
+        "T": LayoutPart("thread", rf"(?!\d{{4}}-\d\d-|(?:{_COMPONENT.pattern})\])[^\]\n]*"),
+        "C": LayoutPart("logger", r"(?:[A-Za-z_][\w$]*(?:\.[\w$]+)+|[A-Z][\w$]*|logger)"),
+        "N": LayoutPart("number", r"\d*|\?"),
+        "M": LayoutPart("message", ".*"),
     }
     pieces = regex.findall(r"[DLTCNM]|[^DLTCNM]+", shape)
-    parts = tuple(letters.get(piece) or Part("", _between(pieces, at), piece) for at, piece in enumerate(pieces))
-    return (Part("", r"\[?"), *parts) if shape[0] == "D" else parts
+    parts = tuple(letters.get(piece) or LayoutPart("", _between(pieces, at), piece) for at, piece in enumerate(pieces))
+    return (LayoutPart("", r"\[?"), *parts) if shape[0] == "D" else parts
 
 
 def _between(pieces: Sequence[str], at: int) -> str:

@@ -37,7 +37,7 @@ def mostly_back(ascents: int, descents: int) -> bool:
     return descents > MOSTLY * ascents
 
 
-class Stamp(NamedTuple):
+class LineStamp(NamedTuple):
     """A line, its first byte, its time and the clock that shows it (`line` or `utc`)."""
 
     line: int
@@ -47,7 +47,7 @@ class Stamp(NamedTuple):
     clock: str
 
 
-class Step(NamedTuple):
+class TimeStep(NamedTuple):
     """Two neighbouring lines with different times; `line` is the second one's."""
 
     line: int
@@ -71,12 +71,12 @@ class LineOrder:
     """About how many of the latest lines are recognised if they come again."""
 
     def __init__(self) -> None:
-        self._first: Stamp | None = None
-        self._last: Stamp | None = None
+        self._first: LineStamp | None = None
+        self._last: LineStamp | None = None
         self._ascents = 0
         self._descents = 0
-        self._back: list[Step] = []
-        self._ahead: list[Step] = []
+        self._back: list[TimeStep] = []
+        self._ahead: list[TimeStep] = []
         self._waiting: list[Row] = []
         self._before = _NO_KEYS
         """Keys of the latest lines."""
@@ -111,7 +111,7 @@ class LineOrder:
         stamped = pc.and_(pc.is_in(batch["clock"], _CLOCKS), pc.and_(placed, pc.is_null(batch["duration_ms"])))
         places = pa.RecordBatch.from_arrays(
             [batch["line"], pc.coalesce(batch["byte"], batch["line"]), batch["time"], batch["clock"], _keys(batch)],
-            [*Stamp._fields, "key"],
+            [*LineStamp._fields, "key"],
         )
         rows = _forwards(places.filter(stamped), self._last.place if self._last is not None else -1)
         if not len(rows):
@@ -132,11 +132,11 @@ class LineOrder:
         for kept, places, order in ((self._back, back, "ascending"), (self._ahead, ahead, "descending")):
             largest = places.take(pc.array_sort_indices(steps.take(places), order)[: self.MOST])  # a stable sort: of equal steps the first
             columns = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
-            self._keep(kept, (Step(*one) for one in zip(*columns, strict=True)))
+            self._keep(kept, (TimeStep(*one) for one in zip(*columns, strict=True)))
         self._last = _stamp(rows[-1:])
         self._before = pa.concat_arrays([self._before, rows["key"]])[-self.REMEMBERED :]
 
-    def _goes_back_to(self, stamp: Stamp) -> bool:
+    def _goes_back_to(self, stamp: LineStamp) -> bool:
         last = self._last
         return last is not None and last.place < stamp.place and last.clock == stamp.clock and last.time - stamp.time > self.BACK
 
@@ -147,7 +147,7 @@ class LineOrder:
         before = pc.is_in(rows["key"], value_set=self._before)
         times = rows["time"]
         for at in [*([-1] if goes_back else []), *back[: self.MOST].to_pylist()]:
-            reached = times[at].as_py() if at >= 0 else cast(Stamp, self._last).time
+            reached = times[at].as_py() if at >= 0 else cast(LineStamp, self._last).time
             later = pc.index(pc.greater_equal(times[at + 1 :], pa.scalar(reached - self.BACK, times.type)), True).as_py()
             end = at + 1 + later if later >= 0 else len(rows)
             known = pc.or_(before[at + 1 : end], pc.less_equal(own[at + 1 : end], at))
@@ -194,29 +194,29 @@ class LineOrder:
         spans = sorted(zip((self._first.time, *(c.after for c in cuts)), (*(c.before for c in cuts), self._last.time), strict=True))
         return all(-self.BACK <= begin - end <= pause for (_, end), (begin, _) in pairwise(spans))
 
-    def _step(self, stamp: Stamp) -> None:
+    def _step(self, stamp: LineStamp) -> None:
         last = self._last
         if last is not None and stamp.place <= last.place:
             return
         if last is not None and last.clock == stamp.clock:
             self._ascents += stamp.time > last.time
             self._descents += stamp.time < last.time
-            step = Step(stamp.line, last.time, stamp.time)
+            step = TimeStep(stamp.line, last.time, stamp.time)
             if stamp.time - last.time > self.BACK:
                 self._keep(self._ahead, [step])
             elif self._goes_back_to(stamp) and stamp.line not in self.again:
                 self._keep(self._back, [step])
         self._first, self._last = self._first or stamp, stamp
 
-    def _keep(self, kept: list[Step], steps: Iterable[Step]) -> None:
+    def _keep(self, kept: list[TimeStep], steps: Iterable[TimeStep]) -> None:
         """Adds the steps and keeps the largest; of equal ones the first."""
         kept += steps
         if len(kept) > self.MOST:
             kept[:] = sorted(kept, key=lambda step: (-_size(step), step.line))[: self.MOST]
 
 
-def _stamp(row: pa.RecordBatch) -> Stamp:
-    return Stamp(**row.select(Stamp._fields).to_pylist()[0])
+def _stamp(row: pa.RecordBatch) -> LineStamp:
+    return LineStamp(**row.select(LineStamp._fields).to_pylist()[0])
 
 
 def _keys(batch: pa.RecordBatch) -> pa.Array:
@@ -234,5 +234,5 @@ def _forwards(rows: pa.RecordBatch, after: int) -> pa.RecordBatch:
     return rows.filter(pc.greater(rows["place"], before))
 
 
-def _size(step: Step) -> timedelta:
+def _size(step: TimeStep) -> timedelta:
     return abs(step.before - step.after)

@@ -143,7 +143,7 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-class Decoded(io.RawIOBase):
+class DecodedText(io.RawIOBase):
     """A stream of UTF-16, of which `head` was read, as UTF-8; places in it are those of its UTF-8 form."""
 
     def __init__(self, stream: BinaryIO, head: bytes) -> None:

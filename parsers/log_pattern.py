@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from parsers.layouts import LEVELS, Layout, Part, build, escaped, in_turn, shifted
+from parsers.layouts import LEVELS, Layout, LayoutPart, build, escaped, in_turn, shifted
 
 MAX_PATTERN = 1000
 MAX_DEPTH = 10
@@ -96,41 +96,41 @@ def compiled(pattern: str) -> Layout:
         raise ValueError(f"{pattern!r}: {error}") from None
 
 
-def _record(parts: Sequence[Part]) -> list[Part]:
+def _record(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
     """The parts of a record's first line; after the message's line feed comes a stack trace."""
-    first_line: list[Part] = []
+    first_line: list[LayoutPart] = []
     for part in parts:
         if part.what == "newline":
             if any(before.what == "message" for before in first_line):
                 break
             raise ValueError("%n: a record whose message begins on another line than the record cannot be read")
         twice = part.what in ("time", "level", "logger", "message") and any(before.what == part.what for before in first_line)
-        first_line.append(Part("again", _AGAIN[part.what]) if twice else part)
+        first_line.append(LayoutPart("again", _AGAIN[part.what]) if twice else part)
     return first_line
 
 
 _AGAIN = {"time": _ANY, "level": r"\w+ *", "logger": _WORD, "message": _ANY}
 
 
-def _merged(parts: Sequence[Part]) -> list[Part]:
+def _merged(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
     """Joins neighbouring texts, so that the text around the logger is one part."""
-    merged: list[Part] = []
+    merged: list[LayoutPart] = []
     for part in parts:
         if merged and part.what == "" and merged[-1].what == "":
-            merged[-1] = Part("", merged[-1].expression + part.expression, merged[-1].text + part.text)
+            merged[-1] = LayoutPart("", merged[-1].expression + part.expression, merged[-1].text + part.text)
         else:
             merged.append(part)
     return merged
 
 
-def _parts(pattern: str, printed: _Printed, depth: int = 0) -> Iterator[Part]:
+def _parts(pattern: str, printed: _Printed, depth: int = 0) -> Iterator[LayoutPart]:
     if depth > MAX_DEPTH:
         raise ValueError("a log pattern with too many braces in braces")
     at = 0
     while at < len(pattern):
         if pattern[at] != "%" or pattern[at : at + 2] == "%%":
             text = _ESCAPES.get(pattern[at : at + 2], pattern[at])
-            yield Part("", escaped(text), text)
+            yield LayoutPart("", escaped(text), text)
             at += 2 if pattern[at : at + 2] in _ESCAPES else 1
             continue
         match = _CONVERTER.match(pattern, at)
@@ -170,32 +170,32 @@ def _options(pattern: str, at: int, name: str) -> tuple[list[str], int]:
     return options, at
 
 
-def _padded(match: re.Match[str], name: str, parts: list[Part]) -> list[Part]:
+def _padded(match: re.Match[str], name: str, parts: list[LayoutPart]) -> list[LayoutPart]:
     """`%-5p` pads on the right, `%5p` on the left."""
     if not match["least"] or not parts or _KINDS[name] == "message":
         return parts
-    blanks = Part("", f" {{0,{match['least']}}}", " ")
+    blanks = LayoutPart("", f" {{0,{match['least']}}}", " ")
     return [*parts, blanks] if match["left"] else [blanks, *parts]
 
 
-def _cut(match: re.Match[str], printed: _Printed) -> Part:
+def _cut(match: re.Match[str], printed: _Printed) -> LayoutPart:
     """A level of this many characters: `%.-1p` prints I for INFO, `%.1p` its last character, O."""
     most = int(match["most"])
     if not most:
         raise ValueError(f"{match[0]!r} prints no level")
     if not match["behind"]:
         printed.levels.update({level[-most:]: level for level in LEVELS.split("|")})
-    return Part("level", "|".join(level[:most] if match["behind"] else level[-most:] for level in LEVELS.split("|")))
+    return LayoutPart("level", "|".join(level[:most] if match["behind"] else level[-most:] for level in LEVELS.split("|")))
 
 
-def _converted(name: str, options: Sequence[str], printed: _Printed, depth: int) -> Iterator[Part]:
+def _converted(name: str, options: Sequence[str], printed: _Printed, depth: int) -> Iterator[LayoutPart]:
     kind = _KINDS[name]
     if kind == "never":
         raise ValueError(f"%{name}: the pattern does not determine what this converter prints")
     if kind == "time":
         date = _date(options)
         printed.dates.append(date)
-        yield Part("time", date.expression)
+        yield LayoutPart("time", date.expression)
     elif kind in ("within", "maybe"):
         if not options:
             raise ValueError(f"%{name}: nothing in braces")
@@ -203,16 +203,16 @@ def _converted(name: str, options: Sequence[str], printed: _Printed, depth: int)
         if kind == "maybe":
             if any(part.what in _AGAIN for part in inner):
                 raise ValueError(f"%{name}: time, level, logger and message cannot be left out at times")
-            yield Part("maybe", f"(?:{in_turn(inner)})?")
+            yield LayoutPart("maybe", f"(?:{in_turn(inner)})?")
             return
         yield from inner
     elif kind != "exception":
         yield _field(name, kind, options)
 
 
-def _field(name: str, kind: str, options: Sequence[str]) -> Part:
+def _field(name: str, kind: str, options: Sequence[str]) -> LayoutPart:
     if kind == "level" and options:
-        return Part("level", _levels(name, options[0]))
+        return LayoutPart("level", _levels(name, options[0]))
     expression = {
         "level": LEVELS,
         "logger": _LOGGER,
@@ -223,7 +223,7 @@ def _field(name: str, kind: str, options: Sequence[str]) -> Part:
         "word": _WORD,
         "text": _ANY,
     }[kind]
-    return Part(kind, expression)
+    return LayoutPart(kind, expression)
 
 
 def _levels(name: str, option: str) -> str:

@@ -28,8 +28,8 @@ from parsers.catalogue import log_file
 from parsers.catalogue.piece import Account, PieceOfLog, fit, joined
 from parsers.containers.compression import Inflated
 from parsers.containers.magic import form_of
-from parsers.containers.storage import File
-from parsers.containers.units import Piece, Unit
+from parsers.containers.storage import EvidenceFile
+from parsers.containers.units import LogPiece, Unit
 from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
 from parsers.layouts import Layout
@@ -45,7 +45,7 @@ DIGEST = 16
 """At least this many bytes are digested, or decompressed, in the time in which one is read."""
 MOST_OF_COMPRESSED = 8
 """Pieces of a compressed log; the last ones decompress nearly all of it."""
-UNCUT = Piece(0, None)
+UNCUT = LogPiece(0, None)
 """Pieces of a compressed log before its size is known."""
 EVENT = "piece"
 """Event of the row that ends a piece, with its summary in `value`. Not one of the kinds (kinds): the row is removed before events are
@@ -91,12 +91,12 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
     return [replace(unit, piece=p, size=(p.end or size) - p.begin + (0 if p.begin else size // DIGEST)) for p in pieces] or [unit]
 
 
-def _cut(size: int, count: int) -> list[Piece]:
+def _cut(size: int, count: int) -> list[LogPiece]:
     """The unit in this many pieces of whole chunks, at least two; none if it has fewer than two chunks."""
     chunks = size // log_file.CHUNK
     count = min(max(2, count), chunks)
     begins = [number * chunks // count * log_file.CHUNK for number in range(count)] if count > 1 else []
-    return [Piece(begin, end) for begin, end in zip(begins, [*begins[1:], None], strict=False)]
+    return [LogPiece(begin, end) for begin, end in zip(begins, [*begins[1:], None], strict=False)]
 
 
 def line_feeds(unit: Unit) -> list[int]:
@@ -176,7 +176,7 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     yield {"event": EVENT, "source": member.path, "value": b64encode(pickle.dumps(summary)).decode()}
 
 
-def _digest(stream: BinaryIO | File) -> tuple[str, int]:
+def _digest(stream: BinaryIO | EvidenceFile) -> tuple[str, int]:
     digest, size = hashlib.sha256(), stream.seek(0)
     while data := stream.read(CHUNK):
         digest.update(data)

@@ -21,13 +21,13 @@ import pyarrow as pa
 from parsers.catalogue.layouts_in_use import MAX_FAILURES, MAX_LAYOUTS
 from parsers.catalogue.log_file import read_log
 from parsers.kinds import named
-from parsers.layouts import Layout, Record, fitting
+from parsers.layouts import Layout, LogRecord, fitting
 from parsers.learning.layout import begins_record, layout_of
-from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
+from parsers.lines import MAX_LOG_LINE, UTF16, DecodedText, Outer, read_on
 from parsers.paths import log_kind
 from parsers.schemas import Member, Row, documented
 from parsers.wrappers.unwrapper import Line, Unwrapper, finer, time_of
-from parsers.wrappers.writers import Writers
+from parsers.wrappers.writers import FileWriters
 
 MAX_RECORD = 64 << 10
 """Characters of one row's text."""
@@ -79,7 +79,7 @@ def records(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layou
 
     Unreadable data gives a row whose event is 'problem'. Never raises because of the evidence.
     """
-    return _Walk(member, kind, layouts, stated).rows(stream)
+    return _FileWalk(member, kind, layouts, stated).rows(stream)
 
 
 def batches(rows: Iterable[Row], schema: pa.Schema = RECORDS) -> Iterator[pa.RecordBatch]:
@@ -160,7 +160,7 @@ class _Writer:
         self.layout = layout or self.layout
         self._begin(record, text, line)
 
-    def _read(self, text: str, lines: Sequence[Line], at: int) -> tuple[Record | None, Layout | None]:
+    def _read(self, text: str, lines: Sequence[Line], at: int) -> tuple[LogRecord | None, Layout | None]:
         """The record that begins with this line, in a layout in use or in a new layout that the file changes to."""
         for layout in self.layouts:
             record = layout.read(text)
@@ -181,7 +181,7 @@ class _Writer:
         known = [layout, *(other for other in self.layouts if other is not layout)]
         self.layouts = sorted(known, key=lambda one: one.bare)[:MAX_LAYOUTS]
 
-    def _begin(self, record: Record | None, text: str, line: Line) -> None:
+    def _begin(self, record: LogRecord | None, text: str, line: Line) -> None:
         self._tell_time(record, line)
         self.open = {
             "source": self.source,
@@ -197,7 +197,7 @@ class _Writer:
         }
         self.parts, self.length = [text], len(text)
 
-    def _tell_time(self, record: Record | None, line: Line) -> None:
+    def _tell_time(self, record: LogRecord | None, line: Line) -> None:
         if record is None or record.time is None:
             counts = record is not None or self.clock != "line"
             at = time_of(line.utc) if counts else None
@@ -247,21 +247,21 @@ class _Lines(Outer):
         return line if line is not None else super().next()
 
 
-class _Walk:
+class _FileWalk:
     """The walk through one file: its lines as they are and, from the first wrapped line on, the unwrapped lines."""
 
     def __init__(self, member: Member, kind: str, layouts: Sequence[Layout], stated: bool) -> None:
         self.given = layouts
         self.stated = stated
         self.unwrapper = Unwrapper(layouts)
-        self.writers = Writers(
+        self.writers = FileWriters(
             _Writer(member.path, kind, layouts), lambda name: _Writer(f"{member.path}#{name}", log_kind(name) or kind, layouts)
         )
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
         head, trouble = _head(stream)
         if head.startswith(UTF16):
-            stream = cast(BinaryIO, Decoded(stream, head))
+            stream = cast(BinaryIO, DecodedText(stream, head))
             head, again = _head(stream)
             trouble = trouble or again
         outer = _Lines(stream, head)

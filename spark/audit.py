@@ -20,7 +20,7 @@ from parsers.containers.units import Unit
 from parsers.log_pattern import compiled
 from parsers.schemas import Row
 from spark.datasets import backend
-from spark.pipeline import EventBlock, Events, Masks, balance, blocks, of_block, read, spread, tasks
+from spark.pipeline import EventBlock, Masks, SparkEvents, balance, blocks, of_block, read, spread, tasks
 from spark.progress import announced, metered
 from spark.session import directory
 from spark.sorting import Read, in_order, without_copies
@@ -44,7 +44,7 @@ Work = TypeVar("Work")
 Done = TypeVar("Done")
 
 
-class File(NamedTuple):
+class ArchiveFile(NamedTuple):
     """A file of the archive."""
 
     path: str
@@ -53,7 +53,7 @@ class File(NamedTuple):
     version: Version | None
 
 
-def digests(session: SparkSession, files: Sequence[File]) -> list[str | None]:
+def digests(session: SparkSession, files: Sequence[ArchiveFile]) -> list[str | None]:
     """SHA-256 of each file; None if it cannot be read."""
     if not files:
         return []
@@ -62,7 +62,7 @@ def digests(session: SparkSession, files: Sequence[File]) -> list[str | None]:
     return spark.split(files, ways).map_tasks(partial(map, _digest)).collect()
 
 
-def _digest(file: File) -> str | None:
+def _digest(file: ArchiveFile) -> str | None:
     digest = hashlib.sha256()
     try:
         with storage(file.path).open(file.name, file.version) as stream:
@@ -156,10 +156,10 @@ def keep_records(session: SparkSession, units: list[Unit], read: Read, write: Wr
     return spark.dataset(splits).map_tasks(apply).collect()
 
 
-def kept_events(session: SparkSession, parts: Sequence[Part], open_part: Open[Part], masks: Masks) -> Events:
+def kept_events(session: SparkSession, parts: Sequence[Part], open_part: Open[Part], masks: Masks) -> SparkEvents:
     """The events of a cluster from kept files."""
     spark = backend(session)
-    return Events(spark.dataset(parts).map_tasks(lambda given: (b for part in given for b in blocks(open_part(part), masks))), spark)
+    return SparkEvents(spark.dataset(parts).map_tasks(lambda given: (b for part in given for b in blocks(open_part(part), masks))), spark)
 
 
 def kept_records(

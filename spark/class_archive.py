@@ -39,7 +39,7 @@ QUIET = "-Xlog:disable"
 
 
 @dataclass(frozen=True)
-class Archive:
+class ClassArchive:
     """The archive for one Java and Spark, which may not exist yet. `ahead_of_time`: an AOT cache (Java 25 and newer), otherwise AppCDS."""
 
     path: Path
@@ -71,7 +71,7 @@ class Archive:
         return self.path.parent / "lock"
 
 
-def archive_for(java: Java) -> Archive | None:
+def archive_for(java: Java) -> ClassArchive | None:
     """The archive for `java` and the installed pyspark. None if archives are switched off or the user has no cache directory."""
     if os.environ.get(SWITCH) == "off":
         return None
@@ -79,7 +79,7 @@ def archive_for(java: Java) -> Archive | None:
         directory = _cache_directory()
         ahead_of_time = java.feature >= 25
         name = f"spark-{version('pyspark')}-java-{java.version}-{_fingerprint(java)}"
-        return Archive(directory / f"{name}.{'aot' if ahead_of_time else 'jsa'}", ahead_of_time)
+        return ClassArchive(directory / f"{name}.{'aot' if ahead_of_time else 'jsa'}", ahead_of_time)
     except (OSError, RuntimeError):
         return None
 
@@ -102,7 +102,7 @@ def _fingerprint(java: Java) -> str:
     return digest.hexdigest()[:12]
 
 
-def make_at_exit(java: Java, archive: Archive) -> None:
+def make_at_exit(java: Java, archive: ClassArchive) -> None:
     """Has the archive made when this process ends, if the archive is missing and the disk has room for it. Raises OSError."""
     if archive.path.exists() or _failed_lately(archive) or not os.access(archive.path.parent, os.W_OK):
         return
@@ -110,7 +110,7 @@ def make_at_exit(java: Java, archive: Archive) -> None:
         atexit.register(_train, java)
 
 
-def _failed_lately(archive: Archive) -> bool:
+def _failed_lately(archive: ClassArchive) -> bool:
     try:
         return time.time() - archive.failed.stat().st_mtime < RETRY_S
     except OSError:

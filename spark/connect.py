@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from parsers.containers.names import printable
 from spark.masters import HTTP2_GREETING, sends, tls, unreachable
-from spark.session import DIRECTORY, SETTINGS, Refused, zip_packages
+from spark.session import DIRECTORY, SETTINGS, SparkRefused, zip_packages
 from spark.temporary import temporary_directory
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def connected(url: str, conf: Mapping[str, str]) -> SparkSession:
     """A new session of the server. Raises Refused, with the URL without its parameters: these may contain a token."""
     server = url.split("/;")[0].rstrip("/")
     if lacking := [name for name in MODULES if not _is_there(name)]:
-        raise Refused(f"{server}: Spark Connect needs the package {lacking[0]}; install kafka-forensics with the extra connect")
+        raise SparkRefused(f"{server}: Spark Connect needs the package {lacking[0]}; install kafka-forensics with the extra connect")
     if "spark.driver.memory" in conf:
-        raise Refused(f"{server}: the driver's memory is a setting of the Spark Connect server; leave out --memory")
+        raise SparkRefused(f"{server}: the driver's memory is a setting of the Spark Connect server; leave out --memory")
     _reach(server, secure=re.search(r"[;/](?:use_ssl=true|token=)", url, re.IGNORECASE) is not None)
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # otherwise gRPC prints to stderr
     from pyspark.errors import PySparkException
@@ -48,7 +48,7 @@ def connected(url: str, conf: Mapping[str, str]) -> SparkSession:
         prepare(session, conf)
     except (PySparkException, OSError) as error:
         message = printable(" ".join(str(error).split()))[:300].replace(url, server)
-        raise Refused(f"{server}: the Spark Connect server refused the session ({message})") from error
+        raise SparkRefused(f"{server}: the Spark Connect server refused the session ({message})") from error
     atexit.register(_release, session)
     return session
 
@@ -81,9 +81,9 @@ def _reach(server: str, *, secure: bool) -> None:
     except ValueError:
         host = None
     if not host:
-        raise Refused(f"{server}: the URL has no valid host and port; give for example sc://HOST:{PORT}")
+        raise SparkRefused(f"{server}: the URL has no valid host and port; give for example sc://HOST:{PORT}")
     if message := unreachable(server, "Spark Connect server", [(host, port)], tls if secure else sends(HTTP2_GREETING)):
-        raise Refused(message)
+        raise SparkRefused(message)
 
 
 def _release(session: SparkSession) -> None:

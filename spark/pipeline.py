@@ -159,7 +159,7 @@ def _lightest(weights: Iterable[int], ways: int) -> Iterator[int]:
         yield lightest
 
 
-class Events:
+class SparkEvents:
     """The events of the evidence, in Spark."""
 
     def __init__(self, blocks: Dataset[EventBlock], backend: Backend) -> None:
@@ -207,7 +207,7 @@ def _of_cluster_and_weights(blocks: Iterable[EventBlock]) -> Iterator[EventBlock
         yield EventBlock(what, None, own, b"")
 
 
-class Reader(NamedTuple):
+class UnitReader(NamedTuple):
     """What a task needs to read units."""
 
     log_patterns: tuple[str, ...]
@@ -219,10 +219,10 @@ class Reader(NamedTuple):
             yield from blocks((batch for unit in units for batch in pieces.events(unit, self.log_patterns)), self.masks, file)
 
 
-def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], masks: Masks, *, cut: bool = True) -> Events:
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], masks: Masks, *, cut: bool = True) -> SparkEvents:
     """Events of the units, kept in Spark for later passes. Large logs are read in pieces, in parallel, unless `cut` is false: then all files
     are read at once, to find out whether they can be put together."""
-    reader = Reader(tuple(log_patterns), masks)
+    reader = UnitReader(tuple(log_patterns), masks)
     layouts = [compiled(pattern) for pattern in log_patterns]
     spark = backend(session)
     cores = spark.cores
@@ -230,11 +230,11 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], 
     planned = [piece for unit in by_hand for piece in (pieces.cut(unit, layouts) if cut else [unit])]
     parts = [unit for unit in planned if unit.piece is not None]
     if not parts:
-        return Events(_loaded(session, planned, reader), spark)
+        return SparkEvents(_loaded(session, planned, reader), spark)
     counts = spark.dataset(parts).map_tasks(partial(map, pieces.line_feeds)).collect()
     parts = pieces.numbered(parts, counts)
     loaded = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], reader)
-    return Events(_put_together(session, loaded, [unit for unit in parts if unit.piece is not None], reader), spark)
+    return SparkEvents(_put_together(session, loaded, [unit for unit in parts if unit.piece is not None], reader), spark)
 
 
 def spread(unit: Unit, cores: int) -> list[Unit]:
@@ -242,7 +242,7 @@ def spread(unit: Unit, cores: int) -> list[Unit]:
     return hands(unit, min(cores, MOST_HANDS, unit.size // HAND_BYTES))
 
 
-def _loaded(session: SparkSession, units: list[Unit], reader: Reader) -> Dataset[EventBlock]:
+def _loaded(session: SparkSession, units: list[Unit], reader: UnitReader) -> Dataset[EventBlock]:
     from spark.session import directory
 
     size = sum(unit.size for unit in units)
@@ -301,7 +301,7 @@ def _weights(events: pa.Table) -> dict[int, int]:
     return dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
 
 
-def _put_together(session: SparkSession, loaded: Dataset[EventBlock], parts: Sequence[Unit], reader: Reader) -> Dataset[EventBlock]:
+def _put_together(session: SparkSession, loaded: Dataset[EventBlock], parts: Sequence[Unit], reader: UnitReader) -> Dataset[EventBlock]:
     """The events with the closing rows of each file that was read in pieces. Files whose pieces do not fit together are read again whole."""
     accounts = loaded.map_tasks(_accounts)
     last, torn = put_together(parts, accounts.collect(), [compiled(pattern) for pattern in reader.log_patterns])
@@ -353,7 +353,12 @@ def _names(bucket: tuple[int, bytes]) -> set[tuple[str, int]]:
 
 
 def identified(
-    events: Events, resolver: Resolver, change: Change | None = None, *, like: Events | None = None, thinning: Thinning | None = None
+    events: SparkEvents,
+    resolver: Resolver,
+    change: Change | None = None,
+    *,
+    like: SparkEvents | None = None,
+    thinning: Thinning | None = None,
 ) -> Identified:
     """Events of partitions, identified. With `like`, other events that are judged together with these: the buckets are the same for both."""
     routine, others = events.weights[ROUTINE], events.weights[PARTITION]
@@ -388,7 +393,7 @@ def identified(
     return Identified(events.blocks.map_tasks(apply), events.backend, buckets, weights)
 
 
-def _around(events: Events, known: Callable[[], Resolver], change: Change | None, thinning: Thinning) -> list[pa.Table]:
+def _around(events: SparkEvents, known: Callable[[], Resolver], change: Change | None, thinning: Thinning) -> list[pa.Table]:
     """What all events that are not routine show."""
 
     def apply(given: Iterable[EventBlock]) -> Iterator[bytes]:
@@ -424,7 +429,7 @@ def _bucket_of(events: pa.Table, buckets: int) -> pa.Array:
 
 
 def unplaced(
-    events: Events, resolver: Resolver, work: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema
+    events: SparkEvents, resolver: Resolver, work: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema
 ) -> Packed:
     """Rows of `schema` that `work` makes of identified events that neither belong to a partition nor describe the cluster, in the tasks that
     hold these events."""

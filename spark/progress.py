@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from parsers.containers.storage import File
+from parsers.containers.storage import EvidenceFile
 from spark.datasets import backend
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _NAME = "read-"
 """How the names of progress files begin."""
 
 
-class Seen(NamedTuple):
+class DoneSoFar(NamedTuple):
     """How much is done, and the total. The total grows too, with each job that begins."""
 
     done: int
@@ -72,11 +72,11 @@ class Meter:
         self._left = self._unwritten = 0
 
     def __enter__(self) -> Meter:
-        File.meter = self._read
+        EvidenceFile.meter = self._read
         return self
 
     def __exit__(self, *_: object) -> None:
-        File.meter = None
+        EvidenceFile.meter = None
         if self._file is not None:
             self._write(self._file)
             os.close(self._file)
@@ -88,7 +88,7 @@ class Meter:
         yield
         self._add(self._left)
 
-    def _read(self, file: File, size: int) -> None:
+    def _read(self, file: EvidenceFile, size: int) -> None:
         unit = self._unit
         if unit is not None and file.size and (unit.select is None or len(unit.select) == 1) and (unit.dealt or unit.size > file.size):
             size = size * unit.size // file.size  # compressed bytes count for more; bytes that several tasks read count for less
@@ -120,7 +120,7 @@ class Watch:
     def _files(self) -> Iterator[Path]:
         yield from self._directory.glob(f"{_NAME}*")
 
-    def seen(self) -> Seen:
+    def seen(self) -> DoneSoFar:
         """The progress so far: bytes while evidence is read, otherwise tasks."""
         done = total = 0
         for file in self._files():
@@ -128,15 +128,15 @@ class Watch:
                 size, *reads = (number for (number,) in _NUMBER.iter_unpack(_complete_entries(file)))
                 done, total = done + sum(reads), total + size
         if 0 < done < total:
-            return Seen(done, total, True)
+            return DoneSoFar(done, total, True)
         tasks = self._tasks()
         if total and not done:
-            return Seen(total * tasks.done // max(tasks.total, 1), total, True)
-        return tasks if tasks.total else Seen(total, total, True)
+            return DoneSoFar(total * tasks.done // max(tasks.total, 1), total, True)
+        return tasks if tasks.total else DoneSoFar(total, total, True)
 
-    def _tasks(self) -> Seen:
+    def _tasks(self) -> DoneSoFar:
         self._stages.update(self._backend.stages({stage for stage, (done, total) in self._stages.items() if done < total}))
-        return Seen(sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()), False)
+        return DoneSoFar(sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()), False)
 
 
 def _complete_entries(file: Path) -> bytes:

@@ -48,7 +48,7 @@ LEAST_FILES = 512
 """Files that the JVM must be allowed to open: each of its 280 jars is one. With 320, Spark does not start on two cores."""
 
 
-class Refused(RuntimeError):
+class SparkRefused(RuntimeError):
     """The master or the installed pyspark cannot be used. The message is one line that says why."""
 
 
@@ -67,12 +67,14 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
 
         return connected(master, conf)
     if (limit := getrlimit(RLIMIT_NOFILE)[1]) != RLIM_INFINITY and limit < LEAST_FILES:  # the JVM raises its soft limit to the hard one
-        raise Refused(f"only {limit} files may be open at a time, and Spark needs {LEAST_FILES}; raise the limit (ulimit -n {LEAST_FILES})")
+        raise SparkRefused(
+            f"only {limit} files may be open at a time, and Spark needs {LEAST_FILES}; raise the limit (ulimit -n {LEAST_FILES})"
+        )
     if not LOCAL.fullmatch(master):
         if message := trouble(master, conf):
-            raise Refused(message)
+            raise SparkRefused(message)
         if not _has_name():
-            raise Refused(f"{master}: Spark's launcher needs a name for user id {os.getuid()}; add an entry to /etc/passwd")
+            raise SparkRefused(f"{master}: Spark's launcher needs a name for user id {os.getuid()}; add an entry to /etc/passwd")
         return _on_cluster(master, conf)
     java = find_java()
     archive = archive_for(java)
@@ -81,7 +83,7 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
         session = embedded(jvm, master, conf)
     except Exception as error:
         if message := missing(spark_home()):
-            raise Refused(message) from error
+            raise SparkRefused(message) from error
         raise
     if archive:
         make_at_exit(java, archive)
@@ -269,7 +271,7 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
             settings.setAll([("spark.authenticate", "true"), ("spark.authenticate.secret", token_hex(32))])
         session = SparkSession(SparkContext(conf=SparkConf(_jvm=gateway.jvm).setAll(settings.getAll()), gateway=gateway))
     except Exception as error:
-        raise Refused(f"{master}: {explained(error) or _said(error)}") from error
+        raise SparkRefused(f"{master}: {explained(error) or _said(error)}") from error
     # Executors fetch the zip from the driver whenever they start.
     session.sparkContext.addPyFile(str(zip_packages(temporary)))
     return session

@@ -27,7 +27,7 @@ from spark.session import embedded, jvm_options
 SCHEMA = "broker int, topic string, partition int, offset bigint, time timestamp, isr array<int>"
 
 
-class Rows(DataSource):
+class TrainingRows(DataSource):
     """A data source with a few rows like events, in two splits."""
 
     @classmethod
@@ -69,8 +69,8 @@ def jobs(session: SparkSession) -> int:
     list(
         packed_rows.partitionBy(2, int).mapPartitions(lambda given: [known.value, *given]).persist(StorageLevel.DISK_ONLY).toLocalIterator()
     )
-    session.dataSource.register(Rows)
-    rows = session.read.format(Rows.name()).load()
+    session.dataSource.register(TrainingRows)
+    rows = session.read.format(TrainingRows.name()).load()
     same = rows.mapInArrow(_same, SCHEMA).persist()
     grouped = same.groupBy("topic", "partition").applyInArrow(_count, "topic string, partition int, rows bigint")
     grouped.orderBy("partition").toArrow()

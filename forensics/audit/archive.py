@@ -42,22 +42,22 @@ from forensics.audit.audited import (
 from forensics.audit.dated import is_intact
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History, Results, results
-from forensics.audit.kept import COLUMNS, Part, is_kept
-from forensics.audit.layout import Layout, names
+from forensics.audit.kept import COLUMNS, ClusterPart, is_kept
+from forensics.audit.layout import PathLayout, names
 from forensics.audit.remote import Remote
 from forensics.audit.upkeep import Checked, Forgotten, changed_of, compact, is_entry, renamed, unlike
 from forensics.case.files import document, parquet
 from forensics.case.read import Unreadable
-from forensics.case.write import Refused
+from forensics.case.write import CaseRefused
 from forensics.output.files import PART, whole_file
 from forensics.output.version import version
 from forensics.views.document import reading_digest, rules_digest
 from forensics.words.formats import counted
 from parsers.containers.names import clean, join
 from parsers.containers.storage import Leaf
-from parsers.containers.units import Listed
+from parsers.containers.units import ListedUnit
 from parsers.schemas import Row
-from spark.audit import File
+from spark.audit import ArchiveFile
 
 STAGED = f"{OWN}/staged"
 READING = ("log_patterns", "limits", "patterns")
@@ -101,7 +101,7 @@ TRIES = 2
 
 
 @dataclass(frozen=True)
-class Settings:
+class AuditSettings:
     """Options from which the tables are made. If they change, the clusters are judged again."""
 
     archive: Sequence[str]
@@ -118,31 +118,31 @@ class Settings:
 class Group:
     """Files that share one entry in the manifest: those of one name, in practice always one file."""
 
-    at: list[tuple[Listed, Leaf]] = field(default_factory=list)
+    at: list[tuple[ListedUnit, Leaf]] = field(default_factory=list)
 
     @property
     def stamp(self) -> str:
         return " ".join(f"{leaf.size}.{leaf.changed}" for _, leaf in self.at)
 
-    def files(self) -> list[File]:
-        return [File(of.path, leaf.name, leaf.version) for of, leaf in self.at]
+    def files(self) -> list[ArchiveFile]:
+        return [ArchiveFile(of.path, leaf.name, leaf.version) for of, leaf in self.at]
 
     def sure(self, now: float) -> bool:
         return all(leaf.changed is not None and leaf.changed < (now - RACY_S) * 1e9 for _, leaf in self.at)
 
 
 @dataclass(frozen=True)
-class Sources:
+class ClusterSources:
     """Input for judging a cluster."""
 
     name: str
-    events: Sequence[Part]
-    records: Sequence[Part]
+    events: Sequence[ClusterPart]
+    records: Sequence[ClusterPart]
     rows: int
     fingerprint: str
 
 
-class Named(NamedTuple):
+class NamedCluster(NamedTuple):
     """A cluster with its sources (rows of FILES), and their names in it by their paths."""
 
     name: str
@@ -150,13 +150,13 @@ class Named(NamedTuple):
     called: Mapping[str, str]
 
 
-class Archive:
+class AuditDirectory:
     """An audit's directory, which no other run may use at the same time. Raises Refused if the directory cannot be an audit."""
 
     def __init__(
         self,
         directory: Path,
-        settings: Settings,
+        settings: AuditSettings,
         *,
         force: bool,
         reread: bool = False,
@@ -172,7 +172,7 @@ class Archive:
         self.forgotten = forget or Forgotten()
         self.damaged: list[str] = []
         """Files of the audit that were missing or damaged, and what was done about it: sentences."""
-        self.layout = Layout(settings.layout)
+        self.layout = PathLayout(settings.layout)
         self._check(directory, force)
         for place in (KEPT, STAGED):
             (self.directory / place).mkdir(parents=True, exist_ok=True)
@@ -309,13 +309,15 @@ class Archive:
     def _check(self, shown: Path, force: bool) -> None:
         for path in self.settings.archive:
             if os.path.isdir(path) and self.directory.is_relative_to(Path(path).resolve()):
-                raise Refused(f"{shown}: this directory is in the archive ({path}), to which nothing may be written; give another --out")
+                raise CaseRefused(
+                    f"{shown}: this directory is in the archive ({path}), to which nothing may be written; give another --out"
+                )
         if is_audit(self.directory):
             Audit(self.directory)
         elif self.directory.exists() and not self.directory.is_dir():
-            raise Refused(f"{shown}: not a directory; give another --out")
+            raise CaseRefused(f"{shown}: not a directory; give another --out")
         elif self.directory.is_dir() and not (self.directory / OWN).is_dir() and any(self.directory.iterdir()):
-            raise Refused(f"{shown}: the directory is not empty and not an audit; give another --out")
+            raise CaseRefused(f"{shown}: the directory is not empty and not an audit; give another --out")
 
     def _locked(self) -> IO[str]:
         file = (self.directory / OWN / "lock").open("w")
@@ -323,12 +325,12 @@ class Archive:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.close()
-            raise Refused(f"{self.directory}: another audit is running in this directory") from None
+            raise CaseRefused(f"{self.directory}: another audit is running in this directory") from None
         return file
 
     # existing state
 
-    def candidates(self, listed: Sequence[Listed]) -> dict[str, Group]:
+    def candidates(self, listed: Sequence[ListedUnit]) -> dict[str, Group]:
         """Files that are new, or may have changed, by path."""
         groups: dict[str, Group] = defaultdict(Group)
         for of in listed:
@@ -364,11 +366,11 @@ class Archive:
         decided = {p for p in candidates if p not in self.known or self._to_reread(self.known[p])}
         return {p: group for p, group in candidates.items() if p not in decided or len(group.at) > 1 or not _remote(group)}
 
-    def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[Listed]:
+    def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[ListedUnit]:
         """The listed files that have to be read; for the others the current listing is recorded. `digests`: those of `to_digest`."""
         now = time.time()
         chosen: dict[str, list[Leaf]] = defaultdict(list)
-        of_path: dict[str, Listed] = {}
+        of_path: dict[str, ListedUnit] = {}
         for path, group in candidates.items():
             known = self.known.get(path)
             sha256 = digests.get(path)
@@ -436,33 +438,33 @@ class Archive:
 
     # results
 
-    def _named(self) -> list[Named]:
+    def _named(self) -> list[NamedCluster]:
         """All clusters in all kept rows, by name."""
         sources = {s["path"]: s for file in self.known.values() for s in file["sources"]}
         of = names(sources.values(), self.layout)
-        return [Named(name, [sources[path] for path in of[name]], of[name]) for name in sorted(of)]
+        return [NamedCluster(name, [sources[path] for path in of[name]], of[name]) for name in sorted(of)]
 
-    def _cluster(self, cluster: Named) -> Sources:
+    def _cluster(self, cluster: NamedCluster) -> ClusterSources:
         name, sources, called = cluster
         parts = {column: _parts(sources, column, called) for column in COLUMNS if column == "events" or self.settings.records}
         parts.setdefault("records", [])
         rows = sum(kept["rows"] for s in sources for column in parts for kept in s[column])
         parts_of_files = [[p.file, sorted(p.names.items())] for files in parts.values() for p in files]
         input_text = json.dumps([parts_of_files, self.settings.told(), _tool()], sort_keys=True)
-        return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(input_text.encode()).hexdigest())
+        return ClusterSources(name, parts["events"], parts["records"], rows, hashlib.sha256(input_text.encode()).hexdigest())
 
-    def _is_judged(self, cluster: Sources) -> bool:
+    def _is_judged(self, cluster: ClusterSources) -> bool:
         """Whether its results were made from the current rows."""
         return self.fingerprints.get(cluster.name) == cluster.fingerprint
 
-    def _compact(self, named: Sequence[Named], changed: Sequence[Named]) -> None:
+    def _compact(self, named: Sequence[NamedCluster], changed: Sequence[NamedCluster]) -> None:
         """Puts small kept files of clusters that are judged again together."""
         users = Counter(file for cluster in named for file in kept_of(cluster.sources))
         for cluster in changed:
             if all(users[file] == 1 for file in kept_of(cluster.sources)):
                 self.compacted += compact(cluster.sources, self.directory / KEPT)
 
-    def to_judge(self) -> list[Sources]:
+    def to_judge(self) -> list[ClusterSources]:
         """Clusters that were not judged from the current rows, large ones first. Compacts what is kept of them."""
         named = self._named()
         self.named = len(named)
@@ -609,7 +611,7 @@ class Archive:
         self._remove(self._of_history() - {self.directory / path for path in self.history.files.values()})
         self._remove(path for path in (self.directory / KEPT).iterdir() if path.name not in self._kept_now())
 
-    def __enter__(self) -> Archive:
+    def __enter__(self) -> AuditDirectory:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -618,12 +620,12 @@ class Archive:
                 (self.directory / RUNNING).unlink(missing_ok=True)
 
 
-def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> list[Part]:
+def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> list[ClusterPart]:
     files: dict[str, dict[str, str]] = defaultdict(dict)
     for s in sources:
         for kept in s[column]:
             files[kept["file"]][s["kept_as"] or s["path"]] = called[s["path"]]
-    return [Part(file, names) for file, names in files.items()]
+    return [ClusterPart(file, names) for file, names in files.items()]
 
 
 def _files_of(source: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from forensics.audit.dated import DatedCase, DayFile, is_intact
 from forensics.audit.history import History
 from forensics.audit.kept import COLUMNS, is_kept
-from forensics.audit.layout import Layout, names
+from forensics.audit.layout import PathLayout, names
 from forensics.audit.upkeep import is_entry
 from forensics.case.files import ANY, checked, document, is_marked, parquet
 from forensics.case.read import Unreadable
@@ -148,8 +148,8 @@ class Audit:
         return read.name if read.cluster in (None, cluster) else None
 
     @cached_property
-    def _layout(self) -> Layout:
-        return Layout(self.manifest["settings"]["layout"])
+    def _layout(self) -> PathLayout:
+        return PathLayout(self.manifest["settings"]["layout"])
 
     @cached_property
     def _names(self) -> dict[str, dict[str, str]]:

@@ -57,7 +57,7 @@ CONTENTS = pa.schema(
 of it was read. Rows without a file have the digests of containers."""
 
 
-class Part(NamedTuple):
+class ClusterPart(NamedTuple):
     """The part of a kept file that belongs to one cluster."""
 
     file: str
@@ -96,7 +96,7 @@ def log_kinds(contents: Iterable[Row]) -> dict[str, str]:
 
 def written(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, directory: Path) -> list[Row]:
     """Writes rows to new files in `directory`, one for each group, and returns rows of CONTENTS. The rows of one group must come together."""
-    writers: dict[str, _Writer] = {}
+    writers: dict[str, _KeptWriter] = {}
     contents: list[Row] = []
     for batch in given:
         if "event" in batch.schema.names:
@@ -110,7 +110,7 @@ def written(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, di
             contents.extend(writers.pop(finished).close())
         for name in dict.fromkeys(groups):
             if name not in writers:
-                writers[name] = _Writer(directory, schema)
+                writers[name] = _KeptWriter(directory, schema)
             if len(set(groups)) > 1:
                 mask = pa.array([g == name for g in groups], pa.bool_())
                 writers[name].add(batch.filter(mask.take(index.indices)))
@@ -127,7 +127,7 @@ def _containers(batch: pa.RecordBatch) -> Iterator[Row]:
     return ({**dict.fromkeys(CONTENTS.names), "source": row["source"], "rows": 0, "ids": [], "sha256": row["value"]} for row in found)
 
 
-class _Writer:
+class _KeptWriter:
     """A kept file while it is written."""
 
     def __init__(self, directory: Path, schema: pa.Schema) -> None:
@@ -207,7 +207,7 @@ def _column(values: pa.Array, kind: pa.DataType) -> pa.Array:
         return pa.array(values.to_pylist(), kind)
 
 
-def rows_of(part: Part, directory: str) -> Iterator[pa.RecordBatch]:
+def rows_of(part: ClusterPart, directory: str) -> Iterator[pa.RecordBatch]:
     """The rows of a part in their order, with the names that the sources have in the cluster."""
     paths = pa.array(sorted(part.names), pa.string())
     names = pa.array([part.names[path] for path in paths.to_pylist()], pa.string())
@@ -222,19 +222,19 @@ def rows_of(part: Part, directory: str) -> Iterator[pa.RecordBatch]:
                 yield batch.set_column(batch.schema.get_field_index("source"), batch.schema.field("source"), names.take(at))
 
 
-def events_of(parts: Sequence[Part], directory: str) -> pa.Table:
+def events_of(parts: Sequence[ClusterPart], directory: str) -> pa.Table:
     """The events of a cluster, in an order that does not depend on how they were read."""
     read = [batch for part in parts for batch in rows_of(part, directory)]
     events = pa.Table.from_batches(read).cast(EVENTS) if read else EVENTS.empty_table()
     return events.sort_by([(name, "ascending") for name in ("source", "line", "byte")]).combine_chunks()
 
 
-def placed(part: Part, directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:
+def placed(part: ClusterPart, directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:
     """The records of a part, with their sort keys (schema `merger.schema`)."""
     yield from batches(merger.placed(row for batch in rows_of(part, directory) for row in batch.to_pylist()), merger.schema)
 
 
-def records_of(parts: Sequence[Part], directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:
+def records_of(parts: Sequence[ClusterPart], directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:
     """The records of a cluster, sorted (schema forensics.tools.ordered_records.KEPT)."""
     rows = merger.placed(row for part in parts for batch in rows_of(part, directory) for row in batch.to_pylist())
     table = pa.Table.from_batches(batches(rows, merger.schema), schema=merger.schema).combine_chunks()

@@ -29,7 +29,7 @@ DAY_IN_PATH = r"(?:^|/)(?:date|dt|day)=(?P<year>\d{4})-?(?P<month>\d{2})-?(?P<da
 """A day in a path, as one of the names that Layout.read makes."""
 
 
-class Named(NamedTuple):
+class NamedInPath(NamedTuple):
     """The information in a path."""
 
     cluster: str | None
@@ -39,7 +39,7 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class PathLayout:
     """The meaning of the steps of paths. Raises ValueError if `pattern` is invalid."""
 
     pattern: str | None = None
@@ -57,17 +57,17 @@ class Layout:
         """Whether a path has more steps than the pattern, unless its last step is a container."""
         return self.pattern is not None and self.pattern.rpartition("/")[2] in REST
 
-    def read(self, path: str) -> Named:
+    def read(self, path: str) -> NamedInPath:
         """The information in a path relative to the archive, including members of containers."""
         steps = path.split("/")
         if self._expression is None:
             at = next((n for n, step in enumerate(steps[:-1]) if _HIVE.fullmatch(step)), None)
             if at is None:
-                return Named(None, path)
-            return Named(unquote(steps[at][len("cluster=") :]), "/".join((*steps[:at], *steps[at + 1 :])))
+                return NamedInPath(None, path)
+            return NamedInPath(unquote(steps[at][len("cluster=") :]), "/".join((*steps[:at], *steps[at + 1 :])))
         match = self._expression.match(path)
         if match is None:
-            return Named(None, path)
+            return NamedInPath(None, path)
         values = {name: value for name, value in match.groupdict().items() if value is not None}
         starts = [0]
         for step in steps:
@@ -86,8 +86,8 @@ class Layout:
                 if at < len(steps) - 1:
                     steps[at] = ""
                 elif cluster == steps[at] and self._goes_on:
-                    return Named(None, path)
-        return Named(cluster, "/".join(step for step in steps if step))
+                    return NamedInPath(None, path)
+        return NamedInPath(cluster, "/".join(step for step in steps if step))
 
     def group(self, path: str) -> str:
         """The same for files of a single cluster, as far as their paths show."""
@@ -129,7 +129,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{''.join(steps).removesuffix('/')}(?:/.*)?$")
 
 
-def names(sources: Iterable[Mapping[str, Any]], layout: Layout) -> dict[str, dict[str, str]]:
+def names(sources: Iterable[Mapping[str, Any]], layout: PathLayout) -> dict[str, dict[str, str]]:
     """By cluster, the name of each of its sources within it by its path. `sources`: rows of the sources in forensics.audit.archive.FILES."""
     ordered = sorted(sources, key=lambda s: str(s["path"]))
     named = {s["path"]: layout.read(s["path"]) for s in ordered}

@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from forensics.audit.audited import CHECKED, MANIFEST, OWN, RUNNING
 from forensics.case.read import Unreadable
-from forensics.case.write import Refused
+from forensics.case.write import CaseRefused
 from forensics.output.files import PART
 from parsers.cached import cached_property
 from parsers.containers.storage import silent_endpoint, without_secrets
@@ -198,9 +198,9 @@ class Remote:
             if status in (409, 412):
                 if self._read_manifest() == content:  # an earlier try succeeded, and its answer was lost
                     return
-                raise Refused(f"{self.shown}: another run was committed there in the meantime; run this one again")
+                raise CaseRefused(f"{self.shown}: another run was committed there in the meantime; run this one again")
             if 0 < status < 500 or pause is None:
-                raise Refused(f"{self.shown}: the store did not accept the manifest ({why or status}); its tables are as they were")
+                raise CaseRefused(f"{self.shown}: the store did not accept the manifest ({why or status}); its tables are as they were")
             time.sleep(pause)
 
     def _answer(self, method: str, name: str, content: bytes, condition: Mapping[str, str]) -> tuple[int, str]:
@@ -243,7 +243,7 @@ class Remote:
             return unquote(parts.username), unquote(parts.password), None
         access, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
         if not access or not secret:
-            raise Refused(
+            raise CaseRefused(
                 f"{self.shown}: the keys for the commit are not known; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN, for "
                 "temporary keys)"
             )

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from forensics.audit.dated import digest
 from forensics.audit.kept import conform, written
-from forensics.audit.layout import DAY_IN_PATH, Layout
+from forensics.audit.layout import DAY_IN_PATH, PathLayout
 from forensics.case.files import document, parquet
 from forensics.output.files import whole_file
 from parsers.containers.names import join
@@ -48,7 +48,7 @@ class Forgotten:
     def and_also(self, other: Forgotten) -> Forgotten:
         return Forgotten(sorted({*self.paths, *other.paths}), max(filter(None, (self.before, other.before)), default=None))
 
-    def covers(self, path: str, changed: int | None, layout: Layout) -> bool:
+    def covers(self, path: str, changed: int | None, layout: PathLayout) -> bool:
         """Whether a file belongs to it. `changed`: modification time in ns since 1970. The day is the one in the path, or else that of the
         modification time."""
         if any(path == own or path.startswith(f"{own}/") for own in self.paths):
@@ -56,7 +56,7 @@ class Forgotten:
         return self.before is not None and (day := _day(path, changed, layout)) is not None and day < self.before
 
 
-def _day(path: str, changed: int | None, layout: Layout) -> str | None:
+def _day(path: str, changed: int | None, layout: PathLayout) -> str | None:
     named = re.search(DAY_IN_PATH, layout.read(path).name)
     if named is not None:
         return "-".join(named.groups())

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics import rule_files
-from forensics.audit.archive import Sources
+from forensics.audit.archive import ClusterSources
 from forensics.audit.audited import KEPT
 from forensics.audit.dated import parted
 from forensics.audit.kept import events_of, records_of
@@ -41,7 +41,7 @@ from spark.failures import NO_ROOM
 class Work:
     """A cluster to be judged."""
 
-    sources: Sources
+    sources: ClusterSources
     directory: Path
     """Options of the audit."""
     staged: Path

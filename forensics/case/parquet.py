@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.case.tables import EXPORTED, PROOF
-from forensics.case.write import Refused, Writer, handovers, of_report, outside
+from forensics.case.write import CaseRefused, Writer, handovers, of_report, outside
 from forensics.incidents.folding import places
 from forensics.incidents.judging import NAME, PARTITION
 from forensics.model.findings import Finding
@@ -25,7 +25,7 @@ def check(directory: Path, evidence: Iterable[str]) -> None:
     """Raises Refused if the tables cannot be written here; existing tables are replaced, anything else never."""
     outside(directory, evidence)
     if directory.exists() and not (directory.is_dir() and {p.name for p in directory.iterdir()} <= {t.file for t in EXPORTED}):
-        raise Refused(f"{directory}: the directory has other files than such tables; give a new or an empty one")
+        raise CaseRefused(f"{directory}: the directory has other files than such tables; give a new or an empty one")
 
 
 def write(report: Report, directory: Path) -> None:

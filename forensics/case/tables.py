@@ -14,7 +14,7 @@ import pyarrow as pa
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
-from forensics.model.cluster.broker_states import Span
+from forensics.model.cluster.broker_states import StateSpan
 from forensics.model.cluster.facts import Measure, Source
 from forensics.model.cluster.names import Name
 from forensics.model.events import IDENTIFIED
@@ -122,7 +122,7 @@ TABLES = (
         "broker_states",
         "States of each node over time. States of one node may overlap: it can be up, fenced and the controller at the same time.",
         pa.schema(
-            [f.with_metadata({"doc": BROKER_STATES}) if f.name == "state" else f for f in _of(Span)],
+            [f.with_metadata({"doc": BROKER_STATES}) if f.name == "state" else f for f in _of(StateSpan)],
         ),
         day="start",
     ),

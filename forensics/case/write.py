@@ -27,14 +27,14 @@ from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
-from forensics.model.cluster.broker_states import Span, spans
+from forensics.model.cluster.broker_states import StateSpan, spans
 from forensics.model.cluster.build import EventResolver, Options
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
 from forensics.model.message import Message
-from forensics.model.record import Writers, row_of
+from forensics.model.record import RowWriters, row_of
 from forensics.output.files import forbidden
 from forensics.output.version import version
 from forensics.views.document import rules_digest
@@ -49,7 +49,7 @@ ROWS = 20_000
 """Bytes of a row group: the least that is decoded to read one partition."""
 
 
-class Refused(click.ClickException):
+class CaseRefused(click.ClickException):
     """A path where no case can be written; the message is one line with the reason."""
 
     exit_code = 2
@@ -75,10 +75,10 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
         return
     if is_case(directory):
         if not force:
-            raise Refused(f"{directory}: there is a case already; give another directory, or --force to replace the case")
+            raise CaseRefused(f"{directory}: there is a case already; give another directory, or --force to replace the case")
     elif not directory.is_dir() or any(directory.iterdir()):
         what = "the directory is not empty and is not a case" if directory.is_dir() else "this is a file"
-        raise Refused(f"{directory}: {what}; give a new directory")
+        raise CaseRefused(f"{directory}: {what}; give a new directory")
 
 
 def outside(directory: Path, evidence: Iterable[str]) -> None:
@@ -88,7 +88,7 @@ def outside(directory: Path, evidence: Iterable[str]) -> None:
     except OSError as error:
         reason = str(error)
     if reason:
-        raise Refused(f"{directory}: {reason}")
+        raise CaseRefused(f"{directory}: {reason}")
 
 
 def write(
@@ -249,7 +249,7 @@ def _finding(number: int, f: Finding) -> dict[str, Any]:
     return {"number": number, "id": f.id, **_whole(f), **words(f)._asdict()}
 
 
-_whole, _span = row_of(Finding), Writers({Message: text}).of(Span)
+_whole, _span = row_of(Finding), RowWriters({Message: text}).of(StateSpan)
 
 
 def _incident(number: int, i: Incident) -> dict[str, Any]:
@@ -292,7 +292,7 @@ def _sorted(rows: Iterable[pa.RecordBatch], path: Path) -> Iterator[Callable[[st
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _RowRun:
     """Consecutive rows of one partition with the same column."""
 
     name: tuple[str, int]
@@ -305,7 +305,7 @@ class _Run:
         return self.batch.column(name).slice(self.begin, self.length)
 
 
-def _runs(batch: pa.RecordBatch) -> Iterator[_Run]:
+def _runs(batch: pa.RecordBatch) -> Iterator[_RowRun]:
     which = pa.array([None] * batch.num_rows, pa.string())
     for kind in KINDS:
         which = pc.if_else(pc.is_valid(batch.column(kind)), kind, which)
@@ -313,11 +313,11 @@ def _runs(batch: pa.RecordBatch) -> Iterator[_Run]:
     begin = 0
     for (topic, partition, kind), rows in groupby(alike):
         length = sum(1 for _ in rows)
-        yield _Run((topic, partition), kind, batch, begin, length)
+        yield _RowRun((topic, partition), kind, batch, begin, length)
         begin += length
 
 
-def _piece(runs: Sequence[_Run], kind: str) -> pa.Table:
+def _piece(runs: Sequence[_RowRun], kind: str) -> pa.Table:
     told = pa.chunked_array([run.column(kind) for run in runs], ROW.field(kind).type)
     columns = {field.name: pc.struct_field(told, field.name) for field in told.type}
     for key in KEY:

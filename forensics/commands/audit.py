@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import SparkSession
 
-    from forensics.audit.archive import Archive, Group, Settings, Sources
+    from forensics.audit.archive import AuditDirectory, AuditSettings, ClusterSources, Group
     from forensics.audit.audited import Audit
     from forensics.audit.whole import Judged, Work
     from forensics.commands.inputs import CaseInput
@@ -70,10 +70,10 @@ WAVE_BYTES, WAVE_FILES = 32 << 30, 100_000
 
 
 def _layout(context: click.Context, option: click.Parameter, pattern: str | None) -> str | None:
-    from forensics.audit.layout import Layout
+    from forensics.audit.layout import PathLayout
 
     try:
-        Layout(pattern)
+        PathLayout(pattern)
     except ValueError as error:
         raise click.BadParameter(str(error), context, option) from None
     return pattern
@@ -166,7 +166,7 @@ def command(
     Without ARCHIVE, nothing is read: the clusters are judged again from what is kept in TABLES, for example by a new version or after --forget.
     The options are then those of the last run.
     """
-    from forensics.audit.archive import Archive, Settings
+    from forensics.audit.archive import AuditDirectory, AuditSettings
     from forensics.audit.upkeep import Forgotten, in_archive
     from parsers.containers.storage import absolute, without_secrets
 
@@ -184,7 +184,7 @@ def command(
         "rules": rule_files.rows(),
     }
     shown = [without_secrets(absolute(path)) for path in paths]
-    settings = Settings(shown, layout, given_options, not no_records)
+    settings = AuditSettings(shown, layout, given_options, not no_records)
     place, remote = local_tables(out, to_write=True)
     if not paths:
         settings, options = _as_before(place, force)
@@ -194,7 +194,7 @@ def command(
     older: OlderCatalogue | None = None
     written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
     with noted(without_secrets(out)):
-        with Archive(place, settings, force=force, reread=reread, forget=forgotten, store=remote) as archive:
+        with AuditDirectory(place, settings, force=force, reread=reread, forget=forgotten, store=remote) as archive:
             read, judged = _run(archive, paths, options, master, progress)
             older = _older(archive, without_secrets(out), options)
             remarks = _remarks(archive, read, judged, older)
@@ -209,9 +209,9 @@ def command(
     show_clusters(Audit(place) if remote is None else Audit(place, remote.bring), exports, fail_on, fail_on_new, remarks, older=older)
 
 
-def _as_before(place: Path, force: bool) -> tuple[Settings, Options]:
+def _as_before(place: Path, force: bool) -> tuple[AuditSettings, Options]:
     """The settings of the last run. Raises click.UsageError if there was none."""
-    from forensics.audit.archive import Settings
+    from forensics.audit.archive import AuditSettings
     from forensics.audit.audited import Audit, is_audit
 
     if force or not is_audit(place):
@@ -219,7 +219,7 @@ def _as_before(place: Path, force: bool) -> tuple[Settings, Options]:
             "give the archive (ARCHIVE...); only the tables of an earlier audit can be judged again without it, and not with --force"
         )
     made = dict(Audit(place).manifest["settings"])
-    settings = Settings(made.pop("archive"), made.pop("layout"), made, made.pop("records"))
+    settings = AuditSettings(made.pop("archive"), made.pop("layout"), made, made.pop("records"))
     rule_files.put_in_force(rule_files.of_rows(made.get("rules", ())))
     offsets = [f"{broker}={error / 1000}" for broker, error in made["clock_offsets_ms"].items()]
     return settings, clocks(made["timezone"], offsets)
@@ -335,8 +335,8 @@ def _whole(audit: Audit, name: str) -> tuple[Report, CaseInput]:
 
 
 def _run(
-    archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress
-) -> tuple[list[Leaf], list[Sources]]:
+    archive: AuditDirectory, paths: Sequence[str], options: Options, master: str | None, progress: Progress
+) -> tuple[list[Leaf], list[ClusterSources]]:
     """Reads new files and judges their clusters; returns both."""
     from forensics.words.formats import counted
     from parsers.containers.storage import without_secrets
@@ -387,7 +387,7 @@ def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
         yield wave
 
 
-def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
+def _read(session: SparkSession, archive: AuditDirectory, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
     """Reads new files, commits them, and returns them."""
     from forensics.audit.audited import KEPT
     from forensics.jobs import keep
@@ -422,7 +422,9 @@ def _joined(digests: Sequence[str | None]) -> str | None:
     return None if None in digests else ",".join(map(str, digests))
 
 
-def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> None:
+def _judge(
+    session: SparkSession, archive: AuditDirectory, to_judge: Sequence[ClusterSources], options: Options, progress: Progress
+) -> None:
     """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
     from forensics.audit.whole import Work
     from forensics.case.write import Origin
@@ -431,7 +433,7 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
     settings = archive.settings
     words = ("audit", *_words(settings, options))
 
-    def work(sources: Sources) -> Work:
+    def work(sources: ClusterSources) -> Work:
         origin = Origin(settings.archive, words, options, log_patterns(), limits(), pattern_files())
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
@@ -450,7 +452,7 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
                 put([_judged_by_all(session, work(sources), progress)])
 
 
-def _words(settings: Settings, options: Options) -> tuple[str, ...]:
+def _words(settings: AuditSettings, options: Options) -> tuple[str, ...]:
     """The archive and the options from which results follow, as words of a command."""
     from forensics.case.write import told_options
 
@@ -506,7 +508,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
         return failed(work, error)
 
 
-def _older(archive: Archive, out: str, options: Options) -> OlderCatalogue | None:
+def _older(archive: AuditDirectory, out: str, options: Options) -> OlderCatalogue | None:
     """The files that only an older version read, and the command that reads them again; None: there are none."""
     from forensics.views.clusters import OlderCatalogue
 
@@ -519,7 +521,7 @@ def _older(archive: Archive, out: str, options: Options) -> OlderCatalogue | Non
     return OlderCatalogue(sorted(files.keys() - archive.gone), gone, sorted({*files.values()} - {""}), command)
 
 
-def _of_older_versions(archive: Archive, older: OlderCatalogue | None) -> Iterator[str]:
+def _of_older_versions(archive: AuditDirectory, older: OlderCatalogue | None) -> Iterator[str]:
     """Which files were read again because an older version had read them, and which were not."""
     from forensics.words.formats import counted, some
 
@@ -553,7 +555,7 @@ def _versions(found: Collection[str]) -> str:
     return some(named) if named else "an older version"
 
 
-def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources], older: OlderCatalogue | None) -> list[str]:
+def _remarks(archive: AuditDirectory, read: Sequence[Leaf], judged: Sequence[ClusterSources], older: OlderCatalogue | None) -> list[str]:
     from forensics.audit.layout import UNNAMED
     from forensics.views.text import sized
     from forensics.words.formats import counted

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from parsers.containers.units import Unit
     from parsers.limits import Limits
     from parsers.own_files import OwnFile
-    from spark.pipeline import Events
-    from spark.progress import Seen
+    from spark.pipeline import SparkEvents
+    from spark.progress import DoneSoFar
     from spark.session import Starting
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -320,7 +320,7 @@ class Progress:
             over.set()
             shown.join()
 
-    def _show(self, words: str, seen: Callable[[], Seen | None], over: threading.Event) -> None:
+    def _show(self, words: str, seen: Callable[[], DoneSoFar | None], over: threading.Event) -> None:
         if over.wait(max(0.0, self._began + QUIET_S - time.monotonic())):
             return
         from rich.console import Console
@@ -338,7 +338,7 @@ class Progress:
                     bars.update(bar, total=now.total, completed=now.done, progress=text)
 
 
-def _seen_of(session: Any) -> Callable[[], Seen | None]:
+def _seen_of(session: Any) -> Callable[[], DoneSoFar | None]:
     if session is None:
         return lambda: None
     from spark.progress import Watch
@@ -346,7 +346,7 @@ def _seen_of(session: Any) -> Callable[[], Seen | None]:
 
     watch = Watch(session, directory(session))
 
-    def seen() -> Seen | None:
+    def seen() -> DoneSoFar | None:
         try:
             return watch.seen()
         except Exception:  # Spark is just ending: the error does not matter here
@@ -355,7 +355,7 @@ def _seen_of(session: Any) -> Callable[[], Seen | None]:
     return seen
 
 
-def progress_text(seen: Seen, lately_s: float, lately: int) -> str:
+def progress_text(seen: DoneSoFar, lately_s: float, lately: int) -> str:
     """The share done, and the remaining time at the pace of the last seconds."""
     unit, digits, of = (1, 0, "tasks") if not seen.bytes else (10**6, 0, "MB") if seen.total < 10**10 else (10**9, 1, "GB")
     done = f"{seen.done / unit:.{digits}f} of {seen.total / unit:.{digits}f} {of}"
@@ -376,7 +376,7 @@ class Opened:
     cluster: Cluster
     resolver: EventResolver
     session: SparkSession
-    events: Events
+    events: SparkEvents
     units: list[Unit]
 
 
@@ -526,11 +526,11 @@ def limits() -> Limits:
 def started(starting: Any) -> Any:
     """The session, once it has started. Raises Unusable if it does not start."""
     from spark.java import JavaFailed, NoJava
-    from spark.session import Refused
+    from spark.session import SparkRefused
 
     try:
         return starting.session()
-    except (NoJava, JavaFailed, Refused) as error:
+    except (NoJava, JavaFailed, SparkRefused) as error:
         raise Unusable(str(error)) from None
 
 

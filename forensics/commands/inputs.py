@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from forensics.tools.ordered_records import RecordFilter, Show
     from forensics.views.proof import Proof
     from forensics.views.story.step import Wanted as OfStory
-    from spark.pipeline import Change, Events, Identified
+    from spark.pipeline import Change, Identified, SparkEvents
 
 CASES = "forensics.cases"
 """In the context: the cases that were given."""
@@ -277,7 +277,7 @@ def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) 
     return told.filter(pc.is_in(told["partition"], pa.array(partitions, pa.int32()))) if partitions else told
 
 
-def measures_of(events: Events, resolver: EventResolver, cluster: Cluster) -> Sequence[Measure]:
+def measures_of(events: SparkEvents, resolver: EventResolver, cluster: Cluster) -> Sequence[Measure]:
     """Means of the user's load metrics; a separate Spark job, run only if the evidence has such metrics."""
     if not any(s.kind == LOAD_METRICS for s in cluster.sources):
         return ()

@@ -24,7 +24,7 @@ from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
-    from forensics.model.cluster.final_state import Broker, Partition
+    from forensics.model.cluster.final_state import Broker, FinalPartition
     from forensics.tools.kafka_tools import Tools
     from forensics.views.plan import Overview
 
@@ -141,7 +141,7 @@ def _write(found: Overview, directory: Path) -> None:
 
 def overview(
     cluster: Cluster,
-    known: Sequence[Partition],
+    known: Sequence[FinalPartition],
     gone: Sequence[int] = (),
     live: Sequence[int] = (),
     kafka_version: str | None = None,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from forensics.tools.salvage.rows import Markers
     from forensics.tools.salvage.segments import Lot
     from forensics.tools.salvage.written import Sending
-    from forensics.views.salvage import Partition
+    from forensics.views.salvage import SalvagedPartition
 
 SHOWN = 10
 """Differing copies that are listed."""
@@ -125,7 +125,7 @@ def command(
             problems = copy(found.opened.units, lost, found.resolver.shown, to)
         with progress.stage("Writing records"):
             tools, _ = tools_of(found.cluster, kafka_version)
-            output = Output(to, Path(out), kinds, tools, problems, values=not keys_only)
+            output = SalvageOutput(to, Path(out), kinds, tools, problems, values=not keys_only)
             records = list(_written(lost, output))
             if "segment" not in kinds:
                 shutil.rmtree(to / "segments", ignore_errors=True)
@@ -187,7 +187,7 @@ def _lots(found: EvidenceInput, topics: Sequence[str], partitions: Sequence[int]
 
 
 @dataclass(frozen=True)
-class Output:
+class SalvageOutput:
     """Where and how records are written."""
 
     to: Path
@@ -199,7 +199,7 @@ class Output:
     values: bool
 
 
-def _written(lots: Sequence[Lot], output: Output) -> Iterator[Partition]:
+def _written(lots: Sequence[Lot], output: SalvageOutput) -> Iterator[SalvagedPartition]:
     """Writes the records of each partition."""
     from forensics.tools.salvage.rows import markers
 
@@ -215,14 +215,14 @@ def _key(lot: Lot) -> str:
     return f"{lot.finding} {lot.name}"
 
 
-def _partition(topic: str, partition: int, lots: list[Lot], ends: Mapping[str, Markers], output: Output) -> Partition:
+def _partition(topic: str, partition: int, lots: list[Lot], ends: Mapping[str, Markers], output: SalvageOutput) -> SalvagedPartition:
     from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
     from forensics.tools.salvage.places import named
     from forensics.tools.salvage.rows import Row, rows
     from forensics.tools.salvage.written import JsonLines, Parquet, Sending, write_lines
-    from forensics.views.salvage import Partition
+    from forensics.views.salvage import SalvagedPartition
 
-    found = Partition(topic, partition, lots)
+    found = SalvagedPartition(topic, partition, lots)
     if not any(lot.segments for lot in lots):
         return found
     name = named(topic, partition)
@@ -266,7 +266,7 @@ def _why_not_sendable(sending: Sending, tools: Tools) -> str | None:
     return None
 
 
-def _command(found: Partition, lots: Sequence[Lot], sending: Sending, output: Output) -> str | None:
+def _command(found: SalvagedPartition, lots: Sequence[Lot], sending: Sending, output: SalvageOutput) -> str | None:
     if not sending.count:
         return None
     codec = max({c for lot in lots for c in lot.codecs} - {"none"}, default=None)

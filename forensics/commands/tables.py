@@ -55,12 +55,12 @@ def new_case(path: str) -> tuple[Path, Remote | None]:
         return Path(path), None
     from forensics.audit.remote import Remote
     from forensics.case.tables import MANIFEST as CASE
-    from forensics.case.write import Refused
+    from forensics.case.write import CaseRefused
 
     remote = Remote(path, CASE)
     remote.check()
     if not remote.is_empty():
-        raise Refused(f"{remote.shown}: there are objects already; give another URI")
+        raise CaseRefused(f"{remote.shown}: there are objects already; give another URI")
     place = _temporary(remote.shown)
     remote.pull(place)
     return place, remote

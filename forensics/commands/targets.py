@@ -122,7 +122,7 @@ def _shown(path: str, directory: Path) -> str:
 
 
 @dataclass
-class Written:
+class WrittenFiles:
     """What a command wrote, and what it could not write."""
 
     paths: list[str] = field(default_factory=list)
@@ -132,10 +132,10 @@ class Written:
     """How to go on after a failure; printed after the failures."""
 
 
-def written() -> Written:
+def written() -> WrittenFiles:
     """Of the running command."""
     context = click.get_current_context(silent=True)
-    found: Written = context.meta.setdefault(META, Written()) if context is not None else Written()
+    found: WrittenFiles = context.meta.setdefault(META, WrittenFiles()) if context is not None else WrittenFiles()
     return found
 
 

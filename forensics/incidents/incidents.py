@@ -85,7 +85,7 @@ class _Group:
         return None if None in ends else max(at for at in ends if at is not None)
 
 
-class Events:
+class ClusterFindings:
     """What happened in one cluster: its findings, those of one event as one, and the incidents they belong to."""
 
     def __init__(
@@ -171,7 +171,7 @@ class Events:
         return said("incident/unjudged", partitions=unknown) if unknown else said("incident/no-impact")
 
 
-def recurring_of_each(clusters: Sequence[Events], rules: Sequence[Rule]) -> list[Finding]:
+def recurring_of_each(clusters: Sequence[ClusterFindings], rules: Sequence[Rule]) -> list[Finding]:
     """The findings of each rule in all these clusters, with what recurs often as one finding. Those of one rule at a time become whole:
     before what recurs becomes one, those of all rules are the largest objects on the driver."""
     return [f for rule in rules for f in recurring([f for events in clusters for f in events.findings(rule)], rule)]

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from forensics import rule_files
 from forensics.incidents.findings import FindingRows, Findings, worst_first
-from forensics.incidents.incidents import Events, Incident, recurring_of_each
+from forensics.incidents.incidents import ClusterFindings, Incident, recurring_of_each
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
@@ -213,14 +213,14 @@ def _by_name(rows: Stored) -> Batches:
     return ordered.kept().batches
 
 
-def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:
+def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> ClusterFindings:
     for rule in rules():
         if rule.cluster is not None and not (rule.of_last_cluster and cluster.number):
             found.add(_weakened(f, rule, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
     for rule in rules():
         if rule.after_rules is not None:
             found.add([_weakened(f, rule, cluster) for f in rule.after_rules(cluster, with_facts(partitions, rule.facts), found)])
-    return Events(found, rules(), cluster.controllers, cluster.number, lambda: _unjudged(partitions))
+    return ClusterFindings(found, rules(), cluster.controllers, cluster.number, lambda: _unjudged(partitions))
 
 
 def _unjudged(partitions: Rows) -> Iterator[Sequence[int]]:

@@ -22,7 +22,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import ENCODED, PACKED, Message, Range, Value, Values, by_name
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.record import Int32, Named, Record, row_of, struct
+from forensics.model.record import Int32, NamedColumn, Record, row_of, struct
 from forensics.model.rows import Rows
 from forensics.thresholds import NAMED
 from parsers.frozen import dataclass, replace
@@ -179,7 +179,7 @@ class Client(Record):
 class Written(Record):
     """The span of time in which records were appended."""
 
-    since: Annotated[datetime | None, Named("from"), "null if unknown"]
+    since: Annotated[datetime | None, NamedColumn("from"), "null if unknown"]
     until: Annotated[datetime | None, "null if unknown"]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias, Union
 
-from forensics.model.record import Packed, Record
+from forensics.model.record import PackedText, Record
 from parsers.frozen import dataclass
 
 
@@ -116,5 +116,5 @@ def _value(value: Any) -> Value:
     return tuple(map(_value, value)) if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
-PACKED, ENCODED = Packed(packed, unpacked), Packed(encoded, decoded)
+PACKED, ENCODED = PackedText(packed, unpacked), PackedText(encoded, decoded)
 """How a message, and values by name, are stored in a row."""

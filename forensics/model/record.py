@@ -30,13 +30,13 @@ _TYPES: Mapping[Any, pa.DataType] = {
 }
 
 
-class Named(NamedTuple):
+class NamedColumn(NamedTuple):
     """The name of the column, if it cannot be that of the attribute."""
 
     column: str
 
 
-class Packed(NamedTuple):
+class PackedText(NamedTuple):
     """A value that is text in a row."""
 
     packed: Callable[[Any], str | None]
@@ -49,7 +49,7 @@ class Field(NamedTuple):
     hint: Any
     """The type, without what is not about its values."""
     doc: str
-    packed: Packed | None
+    packed: PackedText | None
 
 
 @cache
@@ -63,8 +63,8 @@ def _field(name: str, hint: Any) -> Field:
     kind, notes = hint.__origin__, hint.__metadata__
     found: dict[type, Any] = {type(note): note for note in notes}
     stored = tuple(note for note in notes if isinstance(note, pa.DataType))
-    column = found[Named].column if Named in found else name
-    return Field(name, column, Annotated[kind, stored[0]] if stored else kind, found[str], found.get(Packed))
+    column = found[NamedColumn].column if NamedColumn in found else name
+    return Field(name, column, Annotated[kind, stored[0]] if stored else kind, found[str], found.get(PackedText))
 
 
 def inner_of(hint: Any) -> Any:
@@ -104,7 +104,7 @@ def struct(cls: type, *without: str) -> pa.StructType:
     return pa.struct([f for name, f in columns(cls).items() if name not in without])
 
 
-class Writers:
+class RowWriters:
     """Functions that make the rows of records: dictionaries by column. `convert`: functions for values of these types, in place of how they
     are stored."""
 
@@ -141,7 +141,7 @@ class Writers:
         return made if made == of or inner_of(hint) is hint else f"None if {of} is None else {made}"
 
 
-_ROWS = Writers()
+_ROWS = RowWriters()
 
 
 class Record:

@@ -56,7 +56,7 @@ class InMemory:
         return self._batches[batch].column(name)
 
 
-class _File:
+class _NamelessFile:
     """A file without a name. It is closed, and with that deleted, when its last user is gone."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class _File:
 class OnDisk:
     """Batches in a file, each column as a message of its own in Arrow's format: a reader gets exactly the column that it asks for."""
 
-    def __init__(self, file: _File, schema: pa.Schema, sizes: Sequence[int], places: Sequence[Sequence[tuple[int, int]]]) -> None:
+    def __init__(self, file: _NamelessFile, schema: pa.Schema, sizes: Sequence[int], places: Sequence[Sequence[tuple[int, int]]]) -> None:
         """`places`: for each batch, where each column begins and its length in bytes."""
         self._file, self.schema, self.sizes, self._places = file, schema, sizes, places
 
@@ -91,7 +91,7 @@ class Store:
         self._batches: list[pa.RecordBatch] = []
         self._sizes: list[int] = []
         self._bytes = 0
-        self._file: _File | None = None
+        self._file: _NamelessFile | None = None
         self._places: list[list[tuple[int, int]]] = []
 
     def add(self, rows: pa.RecordBatch) -> None:
@@ -110,7 +110,7 @@ class Store:
 
     def _write(self) -> None:
         if self._file is None:
-            self._file = _File()
+            self._file = _NamelessFile()
         out = self._file.open
         for batch in self._batches:
             self._places.append([(out.tell(), out.write(batch.select([name]).serialize())) for name in self._schema.names])

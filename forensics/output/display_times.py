@@ -29,7 +29,7 @@ class DisplayZone:
         if name.upper() in ("UTC", "Z"):
             return cls()
         if name == "local":
-            return cls("local", _Local())
+            return cls("local", _LocalZone())
         try:
             return cls(name, ZoneInfo(name))
         except (KeyError, ValueError, OSError):
@@ -125,7 +125,7 @@ class DisplayZone:
 UTC = DisplayZone()
 
 
-class _Local(tzinfo):
+class _LocalZone(tzinfo):
     """The zone of this machine, with its changes over the year."""
 
     def utcoffset(self, at: datetime | None) -> timedelta | None:

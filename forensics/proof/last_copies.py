@@ -22,7 +22,7 @@ from forensics.thresholds import CRASH_NOTICED
 CRASHED, FAILED_DIRECTORY = "handover/crashed", "handover/lost-directory"
 
 
-class Gone(NamedTuple):
+class LastCopy(NamedTuple):
     broker: int
     how: str
     seen: datetime | None
@@ -30,7 +30,7 @@ class Gone(NamedTuple):
 
 
 @cached_on_timeline
-def last_copies_gone(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Gone, ...]:
+def last_copies_gone(timeline: PartitionTimeline, cluster: Cluster) -> tuple[LastCopy, ...]:
     """The members of the last ISR that had any, if each of them is gone; else empty. Copies of a topic that was deleted are not needed, and
     those of a cluster that ended are in the next one."""
     lives_on = timeline.generation == 0 and cluster.number >= 0
@@ -39,18 +39,18 @@ def last_copies_gone(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Gon
     return tuple(gone) if len(gone) == len(isr) else ()
 
 
-def gone_said(gone: Sequence[Gone]) -> Message:
+def gone_said(gone: Sequence[LastCopy]) -> Message:
     if len(gone) == 1:
         return said("handover/sole-gone", broker=gone[0].broker, how=said(gone[0].how))
     each = tuple(said("handover/gone", broker=g.broker, how=said(g.how)) for g in gone)
     return said("handover/all-gone", gone=each, brokers=tuple(g.broker for g in gone))
 
 
-def _gone(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> Gone | None:
+def _gone(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> LastCopy | None:
     failed = failures_of_replica(broker, timeline)[-1:]
     if failed and not _resumed(broker, failed[0], timeline):
-        return Gone(broker, FAILED_DIRECTORY, failed[0].at)
-    return Gone(broker, CRASHED, cluster.last_line(broker)) if _crashed(broker, timeline, cluster) else None
+        return LastCopy(broker, FAILED_DIRECTORY, failed[0].at)
+    return LastCopy(broker, CRASHED, cluster.last_line(broker)) if _crashed(broker, timeline, cluster) else None
 
 
 def _resumed(broker: int, failed: Event, timeline: PartitionTimeline) -> bool:

@@ -41,14 +41,14 @@ MOST_MEMBERS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class GroupReader:
     """A group, and the commits that show its position."""
 
     client: Client
     evidence: tuple[Event, ...]
 
 
-def readers(loss: Loss, timeline: PartitionTimeline) -> list[Reader]:
+def readers(loss: Loss, timeline: PartitionTimeline) -> list[GroupReader]:
     """Groups with commits of the partition before the loss, by name. Records that were never committed cannot have been read."""
     if loss.committed is False:
         return []
@@ -78,12 +78,12 @@ def _with(members: Sequence[Event], client: Client) -> Client:
     return replace(client, protocol=protocol, members=tuple(clients)[:MOST_MEMBERS])
 
 
-def _unknown(group: str, members: Sequence[Event], loss: Loss) -> Reader | None:
+def _unknown(group: str, members: Sequence[Event], loss: Loss) -> GroupReader | None:
     """The group had the partition before the records were lost, and its commits were not collected."""
     before = [m for m in members if m.at is None or loss.term.at is None or m.at <= loss.term.at]
     if not before:
         return None
-    return Reader(Client(group, UNKNOWN, None, None, None, None, None), (before[-1],))
+    return GroupReader(Client(group, UNKNOWN, None, None, None, None, None), (before[-1],))
 
 
 def _in_order(commits: Sequence[Event]) -> list[Event]:
@@ -95,7 +95,7 @@ def _in_order(commits: Sequence[Event]) -> list[Event]:
     return sorted([*dated, *shown], key=lambda c: c.at or datetime.min)
 
 
-def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: PartitionTimeline) -> Reader | None:
+def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: PartitionTimeline) -> GroupReader | None:
     before = [c for c in commits if _earlier(c, loss, timeline)]
     after = [c for c in commits if c not in before]
     if not before or before[-1].offset is None:
@@ -106,7 +106,7 @@ def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: Partitio
     skipped = Range(loss.range.start, position) if outcome in (SKIPS, SKIPPED) else None
     had_read = _had_read(max(c.offset or 0 for c in before), loss)
     client = Client(group, outcome, position, last.leader_epoch, last.at, had_read, skipped, SHARE if share else None, last.count)
-    return Reader(client, (last, *after[:1]))
+    return GroupReader(client, (last, *after[:1]))
 
 
 def _had_read(position: int, loss: Loss) -> Range | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import BROKER, CLUSTER, Change
+from forensics.model.cluster.settings import BROKER, CLUSTER, SettingChange
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
@@ -80,7 +80,7 @@ def _of_topic(cluster: Cluster, key: str, topic: str) -> Sequence[Drift]:
 
 
 def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int | None = None) -> Iterator[Drift]:
-    by_owner: dict[str, list[tuple[Change, Event]]] = defaultdict(list)
+    by_owner: dict[str, list[tuple[SettingChange, Event]]] = defaultdict(list)
     for change in cluster.settings.history(key, topic=topic, broker=broker):
         event = change.event
         if event is not None and change.at != datetime.min and (topic is None) == (event.topic is None) and (owner := _owner(event)):
@@ -106,7 +106,9 @@ def _owner(event: Event) -> str | None:
     return f"broker {event.broker}" if event.broker is not None else "the whole cluster"
 
 
-def _less_safe(key: str, owner: str, before: Change | None, change: Change, event: Event, cluster: Cluster) -> Iterator[Drift]:
+def _less_safe(
+    key: str, owner: str, before: SettingChange | None, change: SettingChange, event: Event, cluster: Cluster
+) -> Iterator[Drift]:
     if (before is None and not _unset_before(key, event, cluster)) or (before is not None and before.value == change.value is not None):
         return
     unset = effective(cluster, key, topic=event.topic, broker=event.broker, at=change.at, below=change.source).value

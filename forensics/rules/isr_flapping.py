@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Finding, quote
 from forensics.model.message import said, values
-from forensics.model.partition.absences import EXPECTED, IN_ORDER, Interval, intervals
+from forensics.model.partition.absences import EXPECTED, IN_ORDER, AbsenceInterval, intervals
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import FLAPPING_PERIOD, MIN_FLAPS
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    left: dict[int, list[Interval]] = defaultdict(list)
+    left: dict[int, list[AbsenceInterval]] = defaultdict(list)
     for interval in intervals(timeline, cluster):
         if interval.first > 0 and interval.cause not in EXPECTED | IN_ORDER:
             left[interval.broker].append(interval)
@@ -24,7 +24,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
             yield _finding(broker, often, timeline)
 
 
-def _often(own: Sequence[Interval]) -> list[Interval]:
+def _often(own: Sequence[AbsenceInterval]) -> list[AbsenceInterval]:
     """The absences that follow each other fast enough for a pattern; an unknown start never separates two of them."""
     starts = [i.start for i in own]
     dense = {
@@ -36,7 +36,7 @@ def _often(own: Sequence[Interval]) -> list[Interval]:
     return [own[n] for n in sorted(dense)]
 
 
-def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) -> Finding:
+def _finding(broker: int, own: Sequence[AbsenceInterval], timeline: PartitionTimeline) -> Finding:
     causes = Counter(i.cause for i in own)
     return Finding(
         kind="isr-flapping",

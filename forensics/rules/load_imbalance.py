@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
+from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, BrokerLoads, at_end, limit, load, metrics, uneven
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding
 from forensics.model.message import Message, said, values
@@ -38,11 +38,11 @@ def _elsewhere(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> boo
     return any(now.ratio > bound for now in at_end(partitions).values())
 
 
-def _sigma(metric: str, found: Load) -> float:
-    return Load({}, found.metrics[metric]).sigma
+def _sigma(metric: str, found: BrokerLoads) -> float:
+    return BrokerLoads({}, found.metrics[metric]).sigma
 
 
-def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, evidence: tuple[Evidence, ...]) -> Finding:
+def _finding(found: BrokerLoads, away: Sequence[int], metric: str, cluster: Cluster, evidence: tuple[Evidence, ...]) -> Finding:
     worst, mean = away[0], 1 / len(found.shares)
     return Finding(
         kind="load-imbalance",
@@ -69,7 +69,7 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
     )
 
 
-def _share(broker: int, found: Load, mean: float) -> Message:
+def _share(broker: int, found: BrokerLoads, mean: float) -> Message:
     return said(
         "load-imbalance/share",
         broker=broker,

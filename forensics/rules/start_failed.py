@@ -15,7 +15,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import LOCKED, FailedStart, failed_starts, up_again
-from forensics.model.cluster.process_errors import INTERRUPTED, Cause, cause_of, exception, narrowed, who
+from forensics.model.cluster.process_errors import INTERRUPTED, NamedCause, cause_of, exception, narrowed, who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Place, quote
 from forensics.model.message import said, values
@@ -28,7 +28,7 @@ Name = tuple[str, int]
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, attempts in sorted(failed_starts(cluster).items(), key=str):
-        found = [_Attempt(a, _cause(a, node, cluster)) for a in attempts]
+        found = [_StartAttempt(a, _cause(a, node, cluster)) for a in attempts]
         for _, same in groupby((a for a in found if a.start.second), key=lambda a: a.cause):
             yield _second_process(node, [a.start for a in same], cluster)
         first = [(a, up_again(node, a.start.end, cluster) if node is not None else None) for a in found if not a.start.second]
@@ -37,18 +37,18 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class _StartAttempt:
     start: FailedStart
-    cause: Cause | None
+    cause: NamedCause | None
 
 
-def _cause(attempt: FailedStart, node: int | None, cluster: Cluster) -> Cause | None:
+def _cause(attempt: FailedStart, node: int | None, cluster: Cluster) -> NamedCause | None:
     cause = cause_of(attempt.errors, starting=True)
     return narrowed(cause, node, attempt.end, cluster) if cause is not None else None
 
 
 def _finding(
-    node: int | None, tried: Sequence[_Attempt], back: Event | None, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]
+    node: int | None, tried: Sequence[_StartAttempt], back: Event | None, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]
 ) -> Finding:
     """The attempts of one period: until the node was up, whatever ended each of them."""
     attempts, causes = [a.start for a in tried], Counter(a.cause for a in tried)

@@ -36,7 +36,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Field:
+class ChangedField:
     """An attribute with another value, as JSON values."""
 
     name: str
@@ -50,7 +50,7 @@ class ChangedFinding:
 
     before: Finding
     after: Finding
-    fields: tuple[Field, ...]
+    fields: tuple[ChangedField, ...]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Difference:
     same_findings: int
     new_nodes: Sequence[Node]
     gone_nodes: Sequence[Node]
-    nodes: Sequence[tuple[int, tuple[Field, ...]]]
+    nodes: Sequence[tuple[int, tuple[ChangedField, ...]]]
     same_nodes: int
     files: Sequence[Compared]
     """Files of either case with their state (forensics.tools.custody.STATES)."""
@@ -224,11 +224,11 @@ def _named(place: Place) -> str:
     return place.name if place.partition is not None else str(place.topic)
 
 
-def _of_node(before: Node, after: Node) -> Iterator[Field]:
+def _of_node(before: Node, after: Node) -> Iterator[ChangedField]:
     yield from _changes(_of_one_node(before), _of_one_node(after))
     uncertain = max(before.clock.uncertainty_ms or 0, after.clock.uncertainty_ms or 0)
     if abs(before.clock.skew_ms - after.clock.skew_ms) > uncertain:
-        yield Field("clock_offset_ms", before.clock.skew_ms, after.clock.skew_ms)
+        yield ChangedField("clock_offset_ms", before.clock.skew_ms, after.clock.skew_ms)
 
 
 def _of_one_node(node: Node) -> dict[str, Any]:
@@ -236,5 +236,5 @@ def _of_one_node(node: Node) -> dict[str, Any]:
     return {"role": role, "version": node.version, "timezone": node.clock.zone, "collections": list(node.collections)}
 
 
-def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[Field]:
-    return (Field(name, before[name], after[name]) for name in before if before[name] != after[name])
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[ChangedField]:
+    return (ChangedField(name, before[name], after[name]) for name in before if before[name] != after[name])

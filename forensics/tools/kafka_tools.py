@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from forensics.model.cluster.versions import Version
 from forensics.output.shell import option
-from forensics.tools.repair import Change
+from forensics.tools.repair import PartitionChange
 
 MAX_BYTES = 1_000_000
 """Maximum size of one file: ZooKeeper refuses a znode whose request has more than 1,048,575 bytes (jute.maxbuffer)."""
@@ -146,32 +146,32 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class ToolInput:
     """One batch: the tool's input, the input that undoes a reassignment, and the changes."""
 
     content: str
     rollback: str | None
-    changes: tuple[Change, ...]
+    changes: tuple[PartitionChange, ...]
 
 
-def election_files(changes: Iterable[Change], batch: int = MAX_PARTITIONS) -> Iterator[File]:
+def election_files(changes: Iterable[PartitionChange], batch: int = MAX_PARTITIONS) -> Iterator[ToolInput]:
     """Files for an election, each smaller than MAX_BYTES and with at most `batch` partitions."""
     rows = [(_entry(c), None, c) for c in changes]
     for part in _batches(rows, batch):
-        yield File(_written('{"partitions":[', [line for line, _, _ in part]), None, tuple(c for _, _, c in part))
+        yield ToolInput(_written('{"partitions":[', [line for line, _, _ in part]), None, tuple(c for _, _, c in part))
 
 
-def reassignment_files(changes: Iterable[Change], *, log_dirs: bool, batch: int = MAX_PARTITIONS) -> Iterator[File]:
+def reassignment_files(changes: Iterable[PartitionChange], *, log_dirs: bool, batch: int = MAX_PARTITIONS) -> Iterator[ToolInput]:
     """Files for a reassignment and for undoing it. `log_dirs`: with a list of `any`, as Kafka's own --generate writes it."""
     rows = [(_entry(c, c.after, log_dirs), _entry(c, c.before, log_dirs), c) for c in changes]
     head = '{"version":1,"partitions":['
     for part in _batches(rows, batch):
-        yield File(
+        yield ToolInput(
             _written(head, [line for line, _, _ in part]), _written(head, [back or "" for _, back, _ in part]), tuple(c for _, _, c in part)
         )
 
 
-def _entry(change: Change, replicas: Sequence[int] | None = None, log_dirs: bool = False) -> str:
+def _entry(change: PartitionChange, replicas: Sequence[int] | None = None, log_dirs: bool = False) -> str:
     entry: dict[str, object] = {"topic": change.topic, "partition": change.partition}
     if replicas is not None:
         entry["replicas"] = list(replicas)
@@ -180,7 +180,7 @@ def _entry(change: Change, replicas: Sequence[int] | None = None, log_dirs: bool
     return json.dumps(entry, separators=(",", ":"))
 
 
-_Row = tuple[str, "str | None", Change]
+_Row = tuple[str, "str | None", PartitionChange]
 
 
 def _batches(rows: Iterable[_Row], batch: int) -> Iterator[list[_Row]]:

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from forensics.model.cluster.final_state import Broker, Partition
+from forensics.model.cluster.final_state import Broker, FinalPartition
 from forensics.model.message import Range
 from forensics.words import text
 from forensics.words.formats import brokers_named
@@ -36,7 +36,7 @@ REASSIGNMENTS = (REPLACE, MOVE, REORDER)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PartitionChange:
     """One partition in a step. Elections leave `after` as it is and name the new leader."""
 
     topic: str
@@ -53,9 +53,9 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RepairStep:
     kind: str
-    changes: tuple[Change, ...]
+    changes: tuple[PartitionChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class BrokerShare:
     """A broker's share. `imbalance`: partitions it should lead and does not, of those it should lead (KafkaController's ratio)."""
 
     broker: int
@@ -80,17 +80,17 @@ class Load:
 
 @dataclass
 class Plan:
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RepairStep] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     assumptions: list[str] = field(default_factory=list)
-    before: list[Load] = field(default_factory=list)
-    after: list[Load] = field(default_factory=list)
+    before: list[BrokerShare] = field(default_factory=list)
+    after: list[BrokerShare] = field(default_factory=list)
 
-    def of(self, kind: str) -> Step | None:
+    def of(self, kind: str) -> RepairStep | None:
         return next((s for s in self.steps if s.kind == kind), None)
 
 
-def plan(partitions: Sequence[Partition], brokers: Sequence[Broker], *, limit: float = LIMIT) -> Plan:
+def plan(partitions: Sequence[FinalPartition], brokers: Sequence[Broker], *, limit: float = LIMIT) -> Plan:
     """The plan for a cluster in this state. The same input gives the same plan. Changes for the balance are left out if a broker would
     lead a smaller share of its preferred partitions, or the numbers of led partitions would differ more."""
     plain = _Planner(partitions, brokers, limit, frozenset()).plan()
@@ -107,7 +107,7 @@ def plan(partitions: Sequence[Partition], brokers: Sequence[Broker], *, limit: f
     return chosen
 
 
-def _worse(before: Sequence[Load], after: Sequence[Load], limit: float) -> list[str]:
+def _worse(before: Sequence[BrokerShare], after: Sequence[BrokerShare], limit: float) -> list[str]:
     """What would be worse, in words."""
     worse = [
         f"broker {b.broker} would miss {a.imbalance:.0%} of the partitions that it should lead, instead of {b.imbalance:.0%}"
@@ -120,7 +120,7 @@ def _worse(before: Sequence[Load], after: Sequence[Load], limit: float) -> list[
     return worse
 
 
-def loads(partitions: Iterable[Partition], brokers: Iterable[Broker]) -> list[Load]:
+def loads(partitions: Iterable[FinalPartition], brokers: Iterable[Broker]) -> list[BrokerShare]:
     """Every broker's share, by id. A partition without a known assignment or leader does not count."""
     replicas: Counter[int] = Counter()
     preferred: Counter[int] = Counter()
@@ -134,12 +134,12 @@ def loads(partitions: Iterable[Partition], brokers: Iterable[Broker]) -> list[Lo
         if p.leader is not None and p.leader >= 0:
             leads[p.leader] += 1
     return [
-        Load(b.id, replicas[b.id], preferred[b.id], leads[b.id], missed[b.id] / preferred[b.id] if preferred[b.id] else 0.0)
+        BrokerShare(b.id, replicas[b.id], preferred[b.id], leads[b.id], missed[b.id] / preferred[b.id] if preferred[b.id] else 0.0)
         for b in sorted(brokers, key=lambda b: b.id)
     ]
 
 
-def applied(partitions: Iterable[Partition], steps: Iterable[Step]) -> list[Partition]:
+def applied(partitions: Iterable[FinalPartition], steps: Iterable[RepairStep]) -> list[FinalPartition]:
     """The partitions once the steps were run and reassignments are complete."""
     table = {(p.topic, p.partition): p for p in partitions}
     for step in steps:
@@ -167,7 +167,7 @@ Key = tuple[str, int]
 class _Planner:
     """The table while it is planned. `now`: the assignment of each partition, which a reassignment changes at most once."""
 
-    def __init__(self, partitions: Sequence[Partition], brokers: Sequence[Broker], limit: float, balance: frozenset[str]) -> None:
+    def __init__(self, partitions: Sequence[FinalPartition], brokers: Sequence[Broker], limit: float, balance: frozenset[str]) -> None:
         self.balance = balance
         self.brokers = sorted(brokers, key=lambda b: b.id)
         self.limit = limit
@@ -177,7 +177,7 @@ class _Planner:
         self.gone = frozenset(b.id for b in self.brokers if b.state == "gone")
         self.racks = {b.id: b.rack for b in self.brokers if b.state == "live"}
         self.rack_aware = bool(self.racks) and all(self.racks.values())
-        self.table: dict[Key, Partition] = {(p.topic, p.partition): p for p in self.given if _known(p)}
+        self.table: dict[Key, FinalPartition] = {(p.topic, p.partition): p for p in self.given if _known(p)}
         self.now = {key: p.replicas for key, p in self.table.items()}
         # Partitions without a plan count, too.
         self.count = Counter(b for p in self.given for b in p.replicas)
@@ -205,16 +205,16 @@ class _Planner:
         self.result.after = loads(applied(self.given, [s for s in self.result.steps if s.kind != UNCLEAN]), self.brokers)
         return self.result
 
-    def _step(self, kind: str, changes: Iterable[Change]) -> None:
+    def _step(self, kind: str, changes: Iterable[PartitionChange]) -> None:
         if found := tuple(changes):
-            self.result.steps.append(Step(kind, found))
+            self.result.steps.append(RepairStep(kind, found))
 
-    def _refuse(self, what: str, why: str, partition: Partition) -> None:
+    def _refuse(self, what: str, why: str, partition: FinalPartition) -> None:
         self.refused[(what, why)].append(partition.name)
 
-    def _change(self, key: Key) -> Change:
+    def _change(self, key: Key) -> PartitionChange:
         p = self.table[key]
-        return Change(p.topic, p.partition, p.replicas, self.now[key], p.leader)
+        return PartitionChange(p.topic, p.partition, p.replicas, self.now[key], p.leader)
 
     def _assign(self, key: Key, replicas: tuple[int, ...], kind: str) -> None:
         old = self.now[key]
@@ -247,7 +247,7 @@ class _Planner:
             else:
                 self._assign(key, replicas, REPLACE)
 
-    def _under_replicated(self, p: Partition) -> None:
+    def _under_replicated(self, p: FinalPartition) -> None:
         for b in self.brokers if p.leader != -1 else ():
             if p.moving or b.id not in p.replicas or b.id in p.isr:
                 continue
@@ -260,7 +260,7 @@ class _Planner:
                 )
                 self._refuse(f"broker {b.id} is missing ({text(b.why) if b.why else ''})", back, p)
 
-    def _unmovable(self, p: Partition) -> str | None:
+    def _unmovable(self, p: FinalPartition) -> str | None:
         """The reason why no reassignment of it can be planned."""
         if p.moving:
             return "a reassignment of the partition is in progress; wait for its end, or cancel it"
@@ -270,7 +270,7 @@ class _Planner:
             return f"{brokers_named(unsure)}, with another replica, may not be running; use --live or --gone"
         return None
 
-    def _without(self, p: Partition, lost: Sequence[int]) -> tuple[int, ...] | None:
+    def _without(self, p: FinalPartition, lost: Sequence[int]) -> tuple[int, ...] | None:
         """The assignment with a live broker in place of each lost one."""
         replicas = list(p.replicas)
         for broker in lost:
@@ -413,7 +413,7 @@ class _Planner:
             first, moved = self.now[key][0], key in self.kinds
             if p.leader not in self.alive or p.leader == first:
                 continue  # where the leader is gone, the controller elects by the order of replicas anyway
-            change = Change(p.topic, p.partition, p.replicas, self.now[key], p.leader, first)
+            change = PartitionChange(p.topic, p.partition, p.replicas, self.now[key], p.leader, first)
             if moved:
                 after.append(change)
             elif first in p.isr and first in self.alive and not p.moving:
@@ -423,7 +423,7 @@ class _Planner:
         self._step(PREFERRED, now)
         self._step(PREFERRED_AFTER, after)
 
-    def _not_elected(self, p: Partition, first: int) -> None:
+    def _not_elected(self, p: FinalPartition, first: int) -> None:
         why = (
             "a reassignment of the partition is in progress"
             if p.moving
@@ -436,7 +436,7 @@ class _Planner:
     def _elect_unclean(self) -> None:
         self._step(UNCLEAN, [c for p in self.table.values() if p.leader == -1 and (c := self._last_resort(p)) is not None])
 
-    def _last_resort(self, p: Partition) -> Change | None:
+    def _last_resort(self, p: FinalPartition) -> PartitionChange | None:
         what = "no unclean election is offered for a partition without a leader"
         if living := [b for b in p.isr if b in self.alive]:
             self._refuse(what, f"{brokers_named(living)} of the ISR can be elected without a loss", p)
@@ -447,7 +447,7 @@ class _Planner:
             self._refuse(what, "the evidence shows no running broker with a replica of the partition", p)
             return None
         instead = f"; if possible, start {brokers_named(p.isr)} of the ISR instead" if p.isr else ""
-        return Change(p.topic, p.partition, p.replicas, p.replicas, p.leader, choice, loss(p, choice) + instead)
+        return PartitionChange(p.topic, p.partition, p.replicas, p.replicas, p.leader, choice, loss(p, choice) + instead)
 
 
 def _path(came: Mapping[int, tuple[int, Key] | None], end: int) -> list[tuple[Key, int]]:
@@ -461,12 +461,12 @@ def _path(came: Mapping[int, tuple[int, Key] | None], end: int) -> list[tuple[Ke
     return found
 
 
-def _known(p: Partition) -> bool:
+def _known(p: FinalPartition) -> bool:
     sound = len(set(p.replicas)) == len(p.replicas) and all(0 <= b < 2**31 for b in p.replicas)
     return bool(p.replicas) and p.leader is not None and sound and p.partition >= 0 and TOPIC_NAME.fullmatch(p.topic) is not None
 
 
-def _unknown_because(p: Partition) -> str:
+def _unknown_because(p: FinalPartition) -> str:
     if not p.replicas:
         return "the evidence does not name their assignment; collect kafka-topics.sh --describe"
     if p.leader is None:
@@ -474,7 +474,7 @@ def _unknown_because(p: Partition) -> str:
     return "Kafka does not accept their name or assignment"
 
 
-def loss(p: Partition, choice: int) -> str:
+def loss(p: FinalPartition, choice: int) -> str:
     """The loss if `choice` is elected, as far as the evidence shows."""
     have = p.ends.get(choice)
     reached = max((end for broker, end in p.ends.items() if broker != choice), default=None)

@@ -19,7 +19,7 @@ from forensics.model.message import timestamp
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
-from forensics.tools.case_diff import Difference, Field
+from forensics.tools.case_diff import ChangedField, Difference
 from forensics.views.document import rules_digest
 from forensics.views.markdown import prose
 from forensics.views.terminal import hung, put, rendered
@@ -165,7 +165,7 @@ def _finding(f: Finding) -> dict[str, Any]:
     }
 
 
-def _fields(fields: Sequence[Field]) -> dict[str, Any]:
+def _fields(fields: Sequence[ChangedField]) -> dict[str, Any]:
     return {field.name: {"before": field.before, "after": field.after} for field in fields}
 
 
@@ -239,7 +239,7 @@ def _line(f: Finding) -> str:
     return f"[{f.severity}, {f.confidence}] {f.kind}: {summary(f)}"
 
 
-def _field(field: Field) -> str:
+def _field(field: ChangedField) -> str:
     """'severity: medium -> high'. Of lists, only the entries that differ."""
     name = field.name.replace("_", " ").replace(" ms", " in ms")
     if isinstance(field.before, dict):

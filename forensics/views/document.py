@@ -19,7 +19,7 @@ from typing import Any
 from forensics import rule_files
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster import balance
-from forensics.model.cluster.broker_states import Span, running, spans
+from forensics.model.cluster.broker_states import StateSpan, running, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.cluster.names import Name, names
@@ -28,7 +28,7 @@ from forensics.model.cluster.versions import versions
 from forensics.model.findings import MINOR, Finding, Place, Purpose
 from forensics.model.message import Message, timestamp
 from forensics.model.partition import durability
-from forensics.model.record import Writers
+from forensics.model.record import RowWriters
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
@@ -120,9 +120,9 @@ class Report:
         return self.partitions if self.scope is None else [*self.partitions, *self.scope.outside]
 
     @cached_property
-    def states(self) -> Mapping[int, Sequence[Span]]:
+    def states(self) -> Mapping[int, Sequence[StateSpan]]:
         """The states of each node over time."""
-        states: dict[int, list[Span]] = defaultdict(list)
+        states: dict[int, list[StateSpan]] = defaultdict(list)
         for span in spans(self.cluster, self.all_partitions):
             states[span.broker].append(span)
         return states
@@ -267,7 +267,7 @@ def _partition(p: Mapping[str, Any]) -> dict[str, Any]:
     return {k: p[k] for k in _OF_PARTITION} | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
 
 
-def _node(node: Node, states: Sequence[Span], named: Sequence[Name]) -> dict[str, Any]:
+def _node(node: Node, states: Sequence[StateSpan], named: Sequence[Name]) -> dict[str, Any]:
     return {
         "id": node.id,
         "role": "broker" if node.broker else "controller",
@@ -333,14 +333,14 @@ def _ended(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-_JSON = Writers({datetime: timestamp, Message: text})
+_JSON = RowWriters({datetime: timestamp, Message: text})
 """Records as JSON values."""
 _OF_LOSS = ("still_on", "salvageable", "written", "records", "recoverable", "clients")
 _incident_row = _JSON.of(Incident, "values", "cluster")
 _finding_row = _JSON.of(Finding, "loss", "message", "values", "cluster", "folds", "places")
 _place_row, _name_row = _JSON.of(Place), _JSON.of(Name)
 _source_row = _JSON.of(Source, "collection", "modified", "samples", "shared")
-_span_row = _JSON.of(Span, "broker", "detail", "evidence", "cluster")
+_span_row = _JSON.of(StateSpan, "broker", "detail", "evidence", "cluster")
 
 
 def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:

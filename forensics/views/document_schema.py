@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.incidents.incidents import ROLLING, Incident
-from forensics.model.cluster.broker_states import STATES, Span
+from forensics.model.cluster.broker_states import STATES, StateSpan
 from forensics.model.cluster.facts import Source
 from forensics.model.cluster.names import Name
 from forensics.model.findings import (
@@ -95,7 +95,7 @@ _WORDS: Mapping[type, Mapping[str, Schema]] = {
     Incident: {"id": ID, "kind": INCIDENT, "severity": SEVERITY, "findings": listed(ID)},
     Records: {"log": one_of(LOGS)},
     Source: {"kind": one_of(SOURCES), "sha256": SHA256},
-    Span: {"state": one_of(STATES)},
+    StateSpan: {"state": one_of(STATES)},
 }
 """Values of fields that their types do not say."""
 
@@ -338,7 +338,7 @@ def _cluster() -> Schema:
 
 
 def _node() -> Schema:
-    state = of_record(Span, "broker", "detail", "evidence")
+    state = of_record(StateSpan, "broker", "detail", "evidence")
     return record(
         {
             "id": BROKER,

@@ -111,7 +111,7 @@ def show(
     zone: DisplayZone = UTC,
 ) -> None:
     """Prints the timeline and the proof, in ASCII if the output supports no more."""
-    page = _Page(rows, console, zone)
+    page = _Columns(rows, console, zone)
     for line in page.lines(f"{topic}-{partition}"):
         console.print(line, soft_wrap=True)
     if proof is not None:
@@ -120,7 +120,7 @@ def show(
             console.print(line, soft_wrap=True)
 
 
-class _Page:
+class _Columns:
     """The columns of one timeline on one console."""
 
     def __init__(self, rows: Sequence[Row], console: Console, zone: DisplayZone) -> None:

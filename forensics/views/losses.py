@@ -149,7 +149,7 @@ def by_kind(ranges: Sequence[LostRange]) -> Iterator[tuple[str, list[LostRange]]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedLosses:
     """Losses of one kind on the first screen."""
 
     heading: str
@@ -158,12 +158,12 @@ class Listed:
     """Losses of this kind that are not shown."""
 
 
-def first_screen(ranges: Sequence[LostRange]) -> Iterator[Listed]:
+def first_screen(ranges: Sequence[LostRange]) -> Iterator[ListedLosses]:
     """The kinds that are there, LISTED losses in total."""
     room = LISTED
     for heading, own in by_kind(ranges):
         shown = own[: max(room, 0)]
-        yield Listed(heading, shown, len(own) - len(shown))
+        yield ListedLosses(heading, shown, len(own) - len(shown))
         room -= len(shown)
 
 

@@ -28,7 +28,7 @@ def json_line(row: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Lines:
+class MergedLines:
     """Shows a row of MERGED as lines `time broker-N file:line | text`, one for each of the record's lines."""
 
     nodes: Mapping[int, str]
@@ -64,7 +64,7 @@ def _name(path: str) -> str:
     return _shown(path.replace("\n", "\ufffd"))
 
 
-def lines_of(cluster: Cluster, *, coloured: bool, zone: DisplayZone = UTC) -> Lines:
+def lines_of(cluster: Cluster, *, coloured: bool, zone: DisplayZone = UTC) -> MergedLines:
     """Lines for the sources and nodes of a cluster."""
     nodes = {n: f"{'broker' if node.broker else 'controller'}-{n}" for n, node in cluster.nodes.items()}
     logs = [s for s in cluster.sources if s.first is not None]
@@ -72,7 +72,7 @@ def lines_of(cluster: Cluster, *, coloured: bool, zone: DisplayZone = UTC) -> Li
     files = {s.path: _name(_last(s.path) if s.node is not None and counts[s.node, _last(s.path)] == 1 else s.path) for s in logs}
     widest = max((len(files[s.path]) + 1 + len(str(s.lines or 1)) for s in logs), default=0)
     colours = {n: COLOURS[i % len(COLOURS)] for i, n in enumerate(sorted(nodes))} if coloured else {}
-    return Lines(nodes, files, (max(map(len, nodes.values()), default=1), min(widest, WIDEST)), colours, zone)
+    return MergedLines(nodes, files, (max(map(len, nodes.values()), default=1), min(widest, WIDEST)), colours, zone)
 
 
 def _last(path: str) -> str:

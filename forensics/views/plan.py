@@ -22,8 +22,19 @@ from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.proof.readers import reset_group
-from forensics.tools.kafka_tools import File, Tools, election_files, reassignment_files
-from forensics.tools.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Change, Plan, Step
+from forensics.tools.kafka_tools import ToolInput, Tools, election_files, reassignment_files
+from forensics.tools.repair import (
+    MOVE,
+    PREFERRED,
+    PREFERRED_AFTER,
+    REASSIGNMENTS,
+    REORDER,
+    REPLACE,
+    UNCLEAN,
+    PartitionChange,
+    Plan,
+    RepairStep,
+)
 from forensics.views.terminal import hung, put, rendered
 from forensics.words import text
 from forensics.words.formats import counted
@@ -46,12 +57,12 @@ _STATES = {"live": "green", "down": "red", "gone": "bold red", "unknown": "yello
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenStep:
     """A file of a step. `rollback` is the name of the file that undoes it."""
 
     name: str
     rollback: str | None
-    file: File
+    file: ToolInput
     commands: Mapping[str, Sequence[str]]
 
 
@@ -115,7 +126,7 @@ class Overview:
     """Brokers whose disks must be copied before anything is done."""
 
     @cached_property
-    def steps(self) -> list[tuple[Step, list[Written]]]:
+    def steps(self) -> list[tuple[RepairStep, list[WrittenStep]]]:
         """Steps in the order to run them, with the files that this version's tools accept."""
         return [(step, list(self._written(number, step))) for number, step in enumerate(self.plan.steps, 1)]
 
@@ -128,7 +139,7 @@ class Overview:
                 if w.rollback is not None and w.file.rollback is not None:
                     yield w.rollback, w.file.rollback
 
-    def _written(self, number: int, step: Step) -> Iterator[Written]:
+    def _written(self, number: int, step: RepairStep) -> Iterator[WrittenStep]:
         if step.kind in REASSIGNMENTS:
             files = (
                 list(reassignment_files(step.changes, log_dirs=self.tools.log_dirs, batch=self.batch)) if self.tools.can_reassign else []
@@ -141,9 +152,9 @@ class Overview:
         for index, file in enumerate(files, 1):
             stem = f"{head}-{step.kind}" + (f"-{index:03d}" if len(files) > 1 else "")
             rollback = f"{stem}.rollback.json" if file.rollback is not None else None
-            yield Written(f"{stem}.json", rollback, file, self._commands(step, f"{stem}.json", rollback, file))
+            yield WrittenStep(f"{stem}.json", rollback, file, self._commands(step, f"{stem}.json", rollback, file))
 
-    def _commands(self, step: Step, name: str, rollback: str | None, file: File) -> dict[str, list[str]]:
+    def _commands(self, step: RepairStep, name: str, rollback: str | None, file: ToolInput) -> dict[str, list[str]]:
         topics = sorted({c.topic for c in file.changes})
         if rollback is None:
             elect = self.tools.elect_unclean(name) if step.kind == UNCLEAN else self.tools.elect_preferred(name)
@@ -160,7 +171,7 @@ class Overview:
             commands["cancel"] = [cancel]
         return commands | {"roll back": [self.tools.reassign(rollback, copies=copies)]}
 
-    def settings(self, step: Step) -> list[str]:
+    def settings(self, step: RepairStep) -> list[str]:
         """Commands that replace a file if the release has no tool for elections outside the ISR."""
         if step.kind != UNCLEAN or self.tools.can_elect_unclean or self.tools.kraft:
             return []
@@ -204,7 +215,7 @@ class Overview:
     def json(self) -> str:
         return encoded(self.document(), indent=1) + "\n"
 
-    def _step(self, step: Step, written: Sequence[Written]) -> dict[str, Any]:
+    def _step(self, step: RepairStep, written: Sequence[WrittenStep]) -> dict[str, Any]:
         return {
             "kind": step.kind,
             "purpose": _PURPOSE[step.kind],
@@ -313,7 +324,7 @@ def _moved(before: str, after: str) -> str:
     return before if before == after else f"{before} -> {after}"
 
 
-def _step(overview: Overview, step: Step, written: Sequence[Written], number: int, out: str | None) -> Iterator[RenderableType]:
+def _step(overview: Overview, step: RepairStep, written: Sequence[WrittenStep], number: int, out: str | None) -> Iterator[RenderableType]:
     last = step.kind == UNCLEAN
     head = "LAST RESORT" if last else f"{number}."
     count = len(step.changes)
@@ -334,7 +345,7 @@ def _step(overview: Overview, step: Step, written: Sequence[Written], number: in
         yield from (_line(Text(f"    {clean(line)}", style="cyan")) for line in lines)
 
 
-def _changes(step: Step) -> Table:
+def _changes(step: RepairStep) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     elects = step.kind not in REASSIGNMENTS
     for name in ("partition", "leader", "replicas", *(("cost",) if step.kind == UNCLEAN else ())):
@@ -348,12 +359,12 @@ def _changes(step: Step) -> Table:
     return table
 
 
-def _replicas(c: Change) -> str:
+def _replicas(c: PartitionChange) -> str:
     before, after = (",".join(map(str, ids)) for ids in (c.before, c.after))
     return before if before == after else f"{before} -> {after}"
 
 
-def _file(w: Written, out: str | None) -> Iterator[RenderableType]:
+def _file(w: WrittenStep, out: str | None) -> Iterator[RenderableType]:
     for name, lines in w.commands.items():
         for line in lines[:LISTED]:
             yield _line(Text(f"  {name}: ".ljust(13), style="dim").append(clean(line), style="cyan"))

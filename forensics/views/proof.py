@@ -101,7 +101,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class GoneOffsets:
     """Offsets that a row shows to be gone, with what is known of their commitment."""
 
     words: str
@@ -110,7 +110,7 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRow:
     """A row of the table in words."""
 
     row: int
@@ -124,7 +124,7 @@ class Shown:
     removed: tuple[str, ...]
     process: str
     log: str
-    lost: tuple[Gone, ...]
+    lost: tuple[GoneOffsets, ...]
     open: tuple[tuple[str, str], ...]
     """Cells that leave the verdict open, each with what is missing."""
     quotes: tuple[Quote, ...]
@@ -157,19 +157,19 @@ class Skipped:
         return f"{many}, {self.open:,} of which leave the verdict open" if self.open else f"{many} in which nothing was lost or left open"
 
 
-def shown(records: Sequence[Row]) -> list[Shown]:
+def shown(records: Sequence[Row]) -> list[ShownRow]:
     """All rows of one partition in words."""
     return [_shown(number, record, row) for number, (record, row) in enumerate(zip(records, rows_of(records), strict=True))]
 
 
-def chosen(rows: Sequence[Shown], most: int = ALL, around: int = AROUND) -> list[Shown | Skipped]:
+def chosen(rows: Sequence[ShownRow], most: int = ALL, around: int = AROUND) -> list[ShownRow | Skipped]:
     """The rows that are shown of a long table: those that lost records or leave the verdict open, the first and the last."""
     if len(rows) <= most:
         return list(rows)
     lost = [row.row for row in rows if row.lost or row.removed]
     open_rows = [row.row for row in rows if row.open]
     kept = {0, len(rows) - 1, *(n for some in (lost, open_rows) for n in (*some[:around], *some[-around:]))}
-    found: list[Shown | Skipped] = []
+    found: list[ShownRow | Skipped] = []
     for number, row in enumerate(rows):
         if number in kept:
             found.append(row)
@@ -184,7 +184,7 @@ def chosen(rows: Sequence[Shown], most: int = ALL, around: int = AROUND) -> list
 class Section:
     """The table of one partition as it is shown."""
 
-    rows: Sequence[Shown | Skipped]
+    rows: Sequence[ShownRow | Skipped]
     count: int
     """Hand-overs of the whole table."""
     premises: Sequence[str]
@@ -196,7 +196,7 @@ class Section:
     repeated: Mapping[tuple[int, str], int]
     """By row and cell, the earlier row that leaves this cell open for the same reason."""
 
-    def opened(self, row: Shown) -> Iterator[tuple[str, str]]:
+    def opened(self, row: ShownRow) -> Iterator[tuple[str, str]]:
         """The cells of a row that leave the verdict open, each with the reason; a reason is stated once."""
         for cell, note in row.open:
             before = self.repeated.get((row.row, cell))
@@ -211,10 +211,10 @@ def section(proof: Proof, most: int | None = ALL, around: int = AROUND) -> Secti
     return Section(kept, len(rows), premises(records), _period(proof), proof["verdict"] != INTACT, _repeated(kept))
 
 
-def _repeated(rows: Sequence[Shown | Skipped]) -> Mapping[tuple[int, str], int]:
+def _repeated(rows: Sequence[ShownRow | Skipped]) -> Mapping[tuple[int, str], int]:
     first: dict[tuple[str, str], int] = {}
     repeated = {}
-    for row in (r for r in rows if isinstance(r, Shown)):
+    for row in (r for r in rows if isinstance(r, ShownRow)):
         for cell, note in row.open:
             if (before := first.setdefault((cell, note), row.row)) != row.row:
                 repeated[row.row, cell] = before
@@ -236,10 +236,10 @@ def _period(proof: Proof) -> str:
 # cells
 
 
-def _shown(number: int, record: Row, row: Handover) -> Shown:
+def _shown(number: int, record: Row, row: Handover) -> ShownRow:
     hands_over = row.kind not in (BEGIN, END)
     other_log = hands_over and not (row.old_leader == row.new_leader and row.log.only(KEPT))
-    return Shown(
+    return ShownRow(
         row=number,
         at=record["at"],
         epoch=str(row.leader_epoch) + (f" (process {row.restart + 1})" if row.restart else ""),
@@ -300,10 +300,10 @@ def _removed(found: Iterable[Row]) -> Iterator[str]:
 COMMITTED = {True: "committed", False: "never committed", None: "commit status unknown"}
 
 
-def _losses(number: int, row: Handover) -> Iterator[Gone]:
+def _losses(number: int, row: Handover) -> Iterator[GoneOffsets]:
     for part in losses(number, row):
         words = f"offsets {Range(part.start, part.end)}: {COMMITTED[part.committed]}, {part.confidence}"
-        yield Gone(words, part.confidence != POSSIBLE and part.committed is not False)
+        yield GoneOffsets(words, part.confidence != POSSIBLE and part.committed is not False)
 
 
 def _open(text: str) -> tuple[str, str]:

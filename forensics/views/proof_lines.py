@@ -17,7 +17,7 @@ from rich.text import Text
 from forensics.model.message import timestamp
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.views import proof as words
-from forensics.views.proof import Proof, Quote, Section, Shown, Skipped
+from forensics.views.proof import Proof, Quote, Section, ShownRow, Skipped
 
 LEAST_TEXT = 20
 """Columns of text in the narrowest terminal."""
@@ -41,7 +41,7 @@ def document(proof: Proof | None) -> dict[str, Any] | None:
 
 def lines(proof: Proof, console: Console, printable: Callable[[str], str], *, everything: bool, zone: DisplayZone = UTC) -> Iterator[Text]:
     """The section "The proof" of a story."""
-    page = _Page(console, printable, zone)
+    page = _ProofColumns(console, printable, zone)
     section = words.section(proof, None) if everything else words.section(proof)
     yield from page.hung("", f"The proof: {proof['verdict']}", "bold")
     yield from page.hung("", proof["why"])
@@ -53,7 +53,7 @@ def lines(proof: Proof, console: Console, printable: Callable[[str], str], *, ev
         yield from page.premises(section.premises)
 
 
-class _Page:
+class _ProofColumns:
     def __init__(self, console: Console, printable: Callable[[str], str], zone: DisplayZone) -> None:
         self.console, self.printable, self.zone = console, printable, zone
         self.width = max(LEAST_TEXT + len(INDENT), console.width)
@@ -68,7 +68,7 @@ class _Page:
     def table(self, section: Section, *, everything: bool) -> Iterator[Text]:
         rows = section.rows
         columns = tuple(self._label(rows) if name == TIME else name for name in COLUMNS)
-        cells = {row.row: self._cells(row) for row in rows if isinstance(row, Shown)}
+        cells = {row.row: self._cells(row) for row in rows if isinstance(row, ShownRow)}
         widths = [max(len(name), *(cell_len(c[n]) for c in cells.values()), 0) for n, name in enumerate(columns)]
         wide = sum(widths) + len(GAP) * (len(widths) - 1) <= self.width
         if wide:
@@ -84,15 +84,15 @@ class _Page:
             yield from [Text(_line(cells[row.row], widths))] if wide else self._block(row)
             yield from self._below(row, section, quoted=section.quoted and (row.on_bounds or everything))
 
-    def _label(self, rows: Sequence[Shown | Skipped]) -> str:
-        return self.zone.label([row.at for row in rows if isinstance(row, Shown) and row.at is not None])
+    def _label(self, rows: Sequence[ShownRow | Skipped]) -> str:
+        return self.zone.label([row.at for row in rows if isinstance(row, ShownRow) and row.at is not None])
 
-    def _cells(self, row: Shown) -> tuple[str, ...]:
+    def _cells(self, row: ShownRow) -> tuple[str, ...]:
         at = self.zone.wall(row.at).strftime("%H:%M:%S.%f")[:-3] if row.at is not None else "unknown"
         ends = (row.old_log_end, row.new_log_end, row.high_watermark)
         return (str(row.row), at, row.epoch, row.leader, row.election, *ends, "; ".join(row.removed), row.process, row.log)
 
-    def _block(self, row: Shown) -> Iterator[Text]:
+    def _block(self, row: ShownRow) -> Iterator[Text]:
         number, at, *_ = self._cells(row)
         leader = row.leader if " -> " in row.leader else f"broker {row.leader}"
         yield from self.hung(f"{number:>3}  ", f"{at} epoch {row.epoch}, {leader}, {row.election}", "bold")
@@ -103,7 +103,7 @@ class _Page:
         if row.process != words.UNUSED:
             yield from self.hung(INDENT, f"new leader: process {row.process}, log {row.log}")
 
-    def _below(self, row: Shown, section: Section, *, quoted: bool) -> Iterator[Text]:
+    def _below(self, row: ShownRow, section: Section, *, quoted: bool) -> Iterator[Text]:
         for lost in row.lost:
             yield from self.hung(INDENT, f"!! gone: {lost.words}", STYLES["lost" if lost.sure else "open"])
         for cell, note in section.opened(row):

@@ -30,7 +30,7 @@ LISTED = 40
 
 
 @dataclass
-class Partition:
+class SalvagedPartition:
     """Records and files written for one partition."""
 
     topic: str
@@ -55,7 +55,7 @@ class Partition:
 
 @dataclass
 class Salvage:
-    partitions: Sequence[Partition]
+    partitions: Sequence[SalvagedPartition]
     directory: str
     problems: Sequence[str]
     values: bool
@@ -146,7 +146,7 @@ def _lines(salvage: Salvage) -> Iterator[Text]:
     yield from _commands(recovered)
 
 
-def _commands(recovered: Sequence[Partition]) -> Iterator[Text]:
+def _commands(recovered: Sequence[SalvagedPartition]) -> Iterator[Text]:
     """How to send the records again."""
     sendable = any(p.command is not None for p in recovered)
     if sendable:
@@ -163,7 +163,7 @@ def _commands(recovered: Sequence[Partition]) -> Iterator[Text]:
         )
 
 
-def _partition(p: Partition) -> Iterator[Text]:
+def _partition(p: SalvagedPartition) -> Iterator[Text]:
     special = [
         words
         for count, words in (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from parsers.catalogue.columnar.heads import Heads
-from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
+from parsers.layouts import LOG4J, Layout, LogRecord, fitting, misfit
 from parsers.learning.layout import Learned, begins_record, layout_of
 from parsers.learning.worth import leaves_over
 from parsers.matching.literals import Hits, Literals, literals_of
@@ -84,7 +84,7 @@ class LayoutsInUse:
         """From here on the layout may change MAX_TURNS times again."""
         self._turns = self._failures = 0
 
-    def read(self, text: str, data: bytes, at: int) -> Record | None:
+    def read(self, text: str, data: bytes, at: int) -> LogRecord | None:
         """The record that begins with this line, in a layout in use or in a new layout that the file changes to."""
         for layout in self.known:
             record = layout.read(text)
@@ -127,12 +127,12 @@ class LayoutsInUse:
         begins = [head.start() for layout in self.known or [LOG4J] if (head := layout.head.search(data, at, limit + _MAX_HEAD)) is not None]
         return min(begins, default=len(data) + 1)
 
-    def record_at(self, data: bytes, at: int) -> Record | None:
+    def record_at(self, data: bytes, at: int) -> LogRecord | None:
         """The record that begins at this place, in a layout in use."""
         text = text_of(data[at : line_end(data, at)])
         return next((record for layout in self.known if (record := layout.read(text)) is not None), None)
 
-    def first_record(self, data: bytes) -> Record | None:
+    def first_record(self, data: bytes) -> LogRecord | None:
         """The first record start found by any of the layouts."""
         heads = (layout.head.search(data) for layout in self.known)
         return next((record for head in heads if head and (record := self.record_at(data, head.start()))), None)

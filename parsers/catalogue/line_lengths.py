@@ -11,7 +11,7 @@ from itertools import islice
 import regex
 
 from parsers.catalogue.layouts_in_use import LayoutsInUse
-from parsers.layouts import Layout, Record
+from parsers.layouts import Layout, LogRecord
 
 SAMPLE = 256 << 10
 """Bytes at the start of each chunk that are examined."""
@@ -100,7 +100,7 @@ class LineLengths:
             self._statements = set(sorted({*self._statements, statement})[:LEAST_CUT])
 
 
-def _record(text: str, layouts: LayoutsInUse) -> tuple[Record | None, Layout | None]:
+def _record(text: str, layouts: LayoutsInUse) -> tuple[LogRecord | None, Layout | None]:
     """The record that begins with this line, and the layout in use in which it is."""
     return next(((record, layout) for layout in layouts.known if (record := layout.read(text)) is not None), (None, None))
 

@@ -16,12 +16,12 @@ from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
 from parsers.learning.sample import HEAD
-from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, is_zeros, read_on
+from parsers.lines import MAX_LOG_LINE, UTF16, DecodedText, Outer, is_zeros, read_on
 from parsers.matching.text import line_end
 from parsers.paths import log_kind
 from parsers.schemas import Member, Row, Rows, problem
 from parsers.wrappers.unwrapper import Unwrapper
-from parsers.wrappers.writers import Writers
+from parsers.wrappers.writers import FileWriters
 
 CHUNK = 4 << 20
 """Bytes searched at a time; also the longest line that is examined as a whole."""
@@ -56,7 +56,7 @@ class LogFile(Reading):
         self.cut_short = False
         self.unwrapper = Unwrapper(layouts)
         self.direction = Direction()
-        self.writers = Writers(
+        self.writers = FileWriters(
             Unwrapped(member, member.path, kind, layouts, self.direction, quickly=quickly),
             lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts, self.direction, quickly=quickly),
         )
@@ -64,7 +64,7 @@ class LogFile(Reading):
     def rows(self, stream: BinaryIO) -> Iterator[Rows]:
         self.pending = self._block(stream, b"")
         if self.pending.startswith(UTF16):
-            stream = cast(BinaryIO, Decoded(stream, self.pending))
+            stream = cast(BinaryIO, DecodedText(stream, self.pending))
             self.pending = self._block(stream, b"")
         if self.unwrapper.prepare(self.pending[:HEAD]):
             yield from self._unwrapped(self.pending, stream)

@@ -23,19 +23,19 @@ from parsers.catalogue.columnar.vectorised import search
 from parsers.catalogue.layouts_in_use import MAX_RECORD
 from parsers.catalogue.log_file import LogFile
 from parsers.catalogue.survey import Survey
-from parsers.containers.units import Piece
-from parsers.layouts import LOG4J, Layout, Record
+from parsers.containers.units import LogPiece
+from parsers.layouts import LOG4J, Layout, LogRecord
 from parsers.learning.sample import HEAD
 from parsers.lines import UTF16
 from parsers.schemas import Member, Row, Rows
 
 
-class State(NamedTuple):
+class ReaderState(NamedTuple):
     """State that the single reader carries from one chunk to the next."""
 
     offset: int
     line: int
-    owner: Record | None
+    owner: LogRecord | None
     matched_whole: bool
     slow: bool
     first: datetime | None
@@ -48,8 +48,8 @@ class State(NamedTuple):
 class Account:
     """The result of a piece apart from its rows; everything in it can be pickled."""
 
-    before: State
-    after: State
+    before: ReaderState
+    after: ReaderState
     whole: bool
     """The piece was read to its end, as plain lines."""
     survey: Survey
@@ -63,7 +63,7 @@ class Account:
 class PieceOfLog(LogFile):
     """The walk through one piece. `rows` are events only; `account` is available after them."""
 
-    def __init__(self, piece: Piece, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> None:
+    def __init__(self, piece: LogPiece, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> None:
         super().__init__(member, kind, layouts, quickly=search)
         self.piece = piece
         self.whole = True
@@ -140,11 +140,11 @@ class PieceOfLog(LogFile):
         self._at += len(data)
         return data
 
-    def _state(self) -> State:
+    def _state(self) -> ReaderState:
         known = self.layouts
         layouts = (*map(_written_out, known.known), known.latest.name, *known.learned, *known.troubles, *known.shown)
         of_survey = self.survey.first, self.survey.last, self.survey.utc
-        return State(self.offset, self.line, self.owner, self.matched_whole, self.slow, *of_survey, layouts)
+        return ReaderState(self.offset, self.line, self.owner, self.matched_whole, self.slow, *of_survey, layouts)
 
 
 def _written_out(layout: Layout) -> tuple[object, ...]:

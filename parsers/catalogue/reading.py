@@ -17,10 +17,10 @@ import pyarrow as pa
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.survey import LAST_LINES, MAX_SAMPLES, REDACTED, Survey, of_other_process
 from parsers.kinds import UNDATED
-from parsers.layouts import Layout, Record, prefix
+from parsers.layouts import Layout, LogRecord, prefix
 from parsers.learning.layout import begins_record, goes_on
 from parsers.matching.literals import relevant
-from parsers.matching.messages import LONG_MESSAGE, Seen, apply, readings_of, whole_message
+from parsers.matching.messages import LONG_MESSAGE, SeenText, apply, readings_of, whole_message
 from parsers.matching.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern
@@ -55,7 +55,7 @@ class Reading:
         self.unended = False
         self.problem: str | None = None
         self.slow = False
-        self.owner: Record | None = None  # record the lines looked at last belong to
+        self.owner: LogRecord | None = None  # record the lines looked at last belong to
         self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
         self.last: Row | None = None  # place, time and text of a broker's last record in the chunks before
         self.known = 0  # up to here in the chunk `owner` is known
@@ -148,7 +148,7 @@ class Reading:
             at, floor = after, end
         self.line += data.count(b"\n", floor)
 
-    def pass_by(self, record: Record | None, begin: int, known: int, layout: Layout) -> None:
+    def pass_by(self, record: LogRecord | None, begin: int, known: int, layout: Layout) -> None:
         """Records the layout of a record that was read elsewhere; without a layout, only that the record is at `begin`."""
         self.layouts.latest = layout
         self.unread = self.matched_whole = False
@@ -179,11 +179,11 @@ class Reading:
                 self._find_owner(data, begin)
             if self.matched_whole:
                 return
-            seen = Seen(text, text.strip(), None, begin, end, noise=noise)
+            seen = SeenText(text, text.strip(), None, begin, end, noise=noise)
         else:
             self.owner, self.owner_at, self.matched_whole = record, begin, False
             bare = self.layouts.latest.bare and record.logger is None
-            seen = Seen(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
+            seen = SeenText(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
             self.survey.undated += record.time is None and self._when(seen, record)[0] is None
         self.known = end
         if len(text) > LONG_MESSAGE and self.slow:
@@ -198,7 +198,7 @@ class Reading:
         except ValueError as error:
             yield self.out_of_range(error, text, *self._place(seen))
 
-    def _try(self, data: bytes, seen: Seen, ids: tuple[int, ...]) -> Iterator[Row]:
+    def _try(self, data: bytes, seen: SeenText, ids: tuple[int, ...]) -> Iterator[Row]:
         readings = readings_of(seen)
         if "node" in readings[0][0]:
             self.survey.nodes[readings[0][0]["node"]] += 1
@@ -223,7 +223,7 @@ class Reading:
         if self.layouts.literals.names_logger(ids) and not self.unread:
             self.count_unrecognised(seen)
 
-    def _last_before(self, data: bytes, pattern: Pattern, seen: Seen) -> Iterator[Row]:
+    def _last_before(self, data: bytes, pattern: Pattern, seen: SeenText) -> Iterator[Row]:
         """If the line is the first of a process, the last record of a broker before it. Its writer is not that of the lines nearby."""
         if pattern.first_of_process:
             before = self._record_before(data, seen.begin, seen.lines_before) or self.last
@@ -241,13 +241,13 @@ class Reading:
             if record is not None and not of_other_process(record):
                 text = text_of(data[at : line_end(data, at)])
                 before = lines + data.count(b"\n", at, end)
-                seen = Seen(text, record.message, record.logger, at, at + len(text), lines_before=before)
+                seen = SeenText(text, record.message, record.logger, at, at + len(text), lines_before=before)
                 (line, byte), (time, clock) = self._place(seen), self._when(seen, record)
                 place: Row = {"source": self.source, "line": line, "byte": byte, "time": time, "clock": clock}
                 return {**place, "level": record.level or None, "text": self._raw(seen), "node": _named(seen)}
         return None
 
-    def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
+    def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: SeenText) -> Iterable[Row]:
         if pattern.event == "irrelevant" and not self.irrelevant:
             return ()
         line, byte = self._place(seen)
@@ -270,15 +270,15 @@ class Reading:
         times."""
         return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None or row["event"] in UNDATED
 
-    def _place(self, seen: Seen) -> tuple[int, int]:
+    def _place(self, seen: SeenText) -> tuple[int, int]:
         """Line and byte in the file."""
         return self.line - seen.lines_before, self.offset + seen.begin + seen.noise
 
-    def _when(self, seen: Seen, record: Record | None) -> tuple[datetime | None, str]:
+    def _when(self, seen: SeenText, record: LogRecord | None) -> tuple[datetime | None, str]:
         """Time of the record that contains the line, and the clock it comes from."""
         return (record.time, "utc" if record.utc else "line") if record else (None, "line")
 
-    def _raw(self, seen: Seen) -> str:
+    def _raw(self, seen: SeenText) -> str:
         """The original text in the file."""
         return seen.text[:MAX_TEXT]
 
@@ -302,7 +302,7 @@ class Reading:
                 self.owner_at, self.matched_whole = at, False
                 return
 
-    def whole_record(self, data: bytes, seen: Seen, record: Record, begin: int, layout: Layout) -> Seen:
+    def whole_record(self, data: bytes, seen: SeenText, record: LogRecord, begin: int, layout: Layout) -> SeenText:
         """All lines of the record that contains `seen` and begins there, as far as they are in this chunk and within MAX_RECORD."""
         limit = min(len(data), begin + MAX_RECORD)
         end = max(seen.end, min(self.layouts.next_begin(data, seen.end + 1, limit), line_end(data, limit - 1) + 1) - 1)
@@ -312,9 +312,9 @@ class Reading:
         text = text_of(data[begin : min(end, begin + 4 * MAX_TEXT)])
         noise = leading_noise(data[begin:first_end]) if self.survey.noise else 0
         before = data.count(b"\n", begin, seen.begin)
-        return Seen(text, message, logger, begin, end, bare=layout.bare and logger is None, lines_before=before, noise=noise)
+        return SeenText(text, message, logger, begin, end, bare=layout.bare and logger is None, lines_before=before, noise=noise)
 
-    def count_unrecognised(self, seen: Seen) -> None:
+    def count_unrecognised(self, seen: SeenText) -> None:
         logger, level = seen.logger, self.owner.level if self.owner else "INFO"
         if logger is None:
             logger = next((name for name in RELEVANT_LOGGERS if seen.text.endswith(f" ({name})")), None)
@@ -326,7 +326,7 @@ class Reading:
             self.survey.samples.append(self._raw(seen))
 
 
-def _named(seen: Seen) -> int | None:
+def _named(seen: SeenText) -> int | None:
     """The node that a line names as its writer."""
     try:
         node: int | None = readings_of(seen)[0][0].get("node")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.wrappers.unwrapper import Run
+from parsers.wrappers.unwrapper import WriterRun
 
 MAX_REMEMBERED = 1 << 16
 """Records of a writer among which a repeated one is recognised, at least."""
@@ -28,12 +28,12 @@ class Repeats:
         self._stamp = b""
         self._leaving_out = False
 
-    def without(self, run: Run, *, of_store: bool) -> Run:
+    def without(self, run: WriterRun, *, of_store: bool) -> WriterRun:
         """The lines of the run that are not repeated. Unless they are from a log store, lines next to each other are no repetition."""
         kept = list(self._kept(run, of_store))
         return run if len(kept) == len(run) else run.at(kept)
 
-    def _kept(self, run: Run, of_store: bool) -> Iterator[int]:
+    def _kept(self, run: WriterRun, of_store: bool) -> Iterator[int]:
         for index, text in enumerate(run.text):
             if len(text) >= _LEAST and text[1:5].isdigit():  # a record begins with its time
                 self._leaving_out = self._is_repeated(text, of_store)

@@ -15,7 +15,7 @@ from parsers.matching.messages import apply, whole_message
 from parsers.own_files import OwnFile
 from parsers.patterns.in_force import of_files
 from parsers.patterns.pattern import Pattern, Sample
-from parsers.patterns.pattern_toml import Place, read
+from parsers.patterns.pattern_toml import PatternPlace, read
 from parsers.schemas import Row
 
 BEFORE = "[2024-05-01 12:00:00,123] INFO a record (org.eclipse.jetty.server.Server)\n"
@@ -30,7 +30,7 @@ def check(files: Sequence[OwnFile]) -> None:
             for number, pattern in enumerate(read(file.text, file.path), 1):
                 for at, sample in enumerate(pattern.samples, 1):
                     if problem := problem_of(pattern, sample):
-                        raise Place(file.path, number, pattern.name, at).error(problem)
+                        raise PatternPlace(file.path, number, pattern.name, at).error(problem)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import regex
 from parsers.catalogue.layouts_in_use import LayoutsInUse
 from parsers.catalogue.left_out import LeftOut
 from parsers.catalogue.line_lengths import LineLengths
-from parsers.layouts import LOG4J, Record
+from parsers.layouts import LOG4J, LogRecord
 from parsers.learning.sample import HEAD
 from parsers.matching.text import first_noise, line_end, noise_in, text_of
 from parsers.patterns.loggers import OF_OTHER_PROCESSES
@@ -34,7 +34,7 @@ _NODE = regex.compile(rf"(?m)^\[[^\]\n]{{23}}\] [A-Z]+ +{_NODE_NAMED}".encode())
 _NODE_FIRST = regex.compile(_NODE_NAMED)
 
 
-def of_other_process(record: Record) -> bool:
+def of_other_process(record: LogRecord) -> bool:
     """Whether another process than the broker wrote the record."""
     return record.logger is not None and record.logger.startswith(OF_OTHER_PROCESSES)
 
@@ -63,7 +63,7 @@ class Survey:
         self.unread = 0
         """Of these, lines that begin a record in no known layout."""
         self.unread_samples: list[str] = []
-        self.tail: Record | None = None
+        self.tail: LogRecord | None = None
         """Last record of the chunks so far, which may go on in the next."""
         self.lengths = LineLengths()
         self.left_out = LeftOut()
@@ -118,7 +118,7 @@ class Survey:
                 if record is not None and (match := _NODE_FIRST.match(record.message)):
                     self.nodes[int(match[1])] += 1
 
-    def _pass_by(self, record: Record | None) -> None:
+    def _pass_by(self, record: LogRecord | None) -> None:
         """Extends the time range covered. If only some lines are in UTC, the clock of the first line counts for the file."""
         if record is None or record.time is None or self.utc not in (None, record.utc):
             return

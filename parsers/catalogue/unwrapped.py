@@ -19,11 +19,11 @@ from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.newest_first import Direction, reading_order
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.repeats import Repeats
-from parsers.layouts import Layout, Record
-from parsers.matching.messages import Seen
+from parsers.layouts import Layout, LogRecord
+from parsers.matching.messages import SeenText
 from parsers.matching.text import text_of
 from parsers.schemas import MAX_TEXT, Member, Row, Rows
-from parsers.wrappers.unwrapper import Run, finer, time_of
+from parsers.wrappers.unwrapper import WriterRun, finer, time_of
 
 _WITNESSES, _SURE = 300, 3
 
@@ -40,7 +40,7 @@ class Unwrapped(Reading):
     ) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
         self.direction = direction
-        self.lines = Run()
+        self.lines = WriterRun()
         self.repeats = Repeats()
         self.starts: list[int] = []  # where each begins in the chunk
         self.size = 0
@@ -49,7 +49,7 @@ class Unwrapped(Reading):
         self.seconds = True  # records print whole seconds only
         self.ends: list[datetime] = []  # times of the first and the last record of a source whose newest record comes first
 
-    def add(self, run: Run, *, of_store: bool = False) -> None:
+    def add(self, run: WriterRun, *, of_store: bool = False) -> None:
         """Keeps lines until `flush`, except those that are there twice."""
         run = self.repeats.without(run, of_store=of_store)
         self.lines.add(run)
@@ -140,11 +140,11 @@ class Unwrapped(Reading):
     def _utc(self, begin: int) -> datetime | None:
         return time_of(self.lines.utc[self._at(begin)])
 
-    def _place(self, seen: Seen) -> tuple[int, int]:
+    def _place(self, seen: SeenText) -> tuple[int, int]:
         at = self._at(seen.begin)
         return self.lines.line[at], self.lines.byte[at]
 
-    def _when(self, seen: Seen, record: Record | None) -> tuple[datetime | None, str]:
+    def _when(self, seen: SeenText, record: LogRecord | None) -> tuple[datetime | None, str]:
         time, clock = super()._when(seen, record)
         if time is None:
             at = self._utc(seen.begin)
@@ -168,7 +168,7 @@ class Unwrapped(Reading):
         ]
         return [kept.line[at] for at in bounded], [kept.byte[at] for at in bounded], times, pa.array(raw, pa.string())
 
-    def _raw(self, seen: Seen) -> str:
+    def _raw(self, seen: SeenText) -> str:
         return self._between(seen.begin, seen.end)
 
     def _between(self, begin: int, end: int) -> str:

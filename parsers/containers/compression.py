@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol
 
 import zstandard
 
-from parsers.containers.storage import File
+from parsers.containers.storage import EvidenceFile
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Guarded, buffered
 
 MAX_DICTIONARY = 2**28
@@ -149,11 +149,11 @@ class Unpacked:
         self._engine = self._fresh() if rest else None
 
 
-class Inflated(File):
+class Inflated(EvidenceFile):
     """The decompressed content of a file, of unknown size. Seeking forward reads on; seeking back starts again. Raises OSError if the file
     is damaged."""
 
-    def __init__(self, packed: File, form: str) -> None:
+    def __init__(self, packed: EvidenceFile, form: str) -> None:
         super().__init__()
         self.packed, self.form = packed, form
         self.size, self.modified = 0, packed.modified

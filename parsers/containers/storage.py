@@ -43,7 +43,7 @@ READ_AHEAD = range(2**17, 2**23)
 """Bytes requested from a store at a time: few at first, twice as many with each further sequential read."""
 
 
-class _Held:
+class _HeldObjects:
     """The content of objects that are read more than once."""
 
     def __init__(self, room: int) -> None:
@@ -51,7 +51,7 @@ class _Held:
         self.contents: dict[tuple[str, str, Version | None], memoryview] = {}
 
 
-_held: _Held | None = None
+_held: _HeldObjects | None = None
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def held(room: int) -> Iterator[None]:
     """Objects opened in this context are read whole, by one request each, and opened again without a request, as far as they fit into `room`
     bytes together. For a process that reads the same objects more than once; one context at a time."""
     global _held
-    _held = _Held(room)
+    _held = _HeldObjects(room)
     try:
         yield
     finally:
@@ -86,10 +86,10 @@ class Leaf(NamedTuple):
     """Nanoseconds since 1970, as reported by the file system or the store."""
 
 
-class File(io.RawIOBase):
+class EvidenceFile(io.RawIOBase):
     """An open file of the evidence, unbuffered."""
 
-    meter: ClassVar[Callable[[File, int], None] | None] = None
+    meter: ClassVar[Callable[[EvidenceFile, int], None] | None] = None
     """Called with the number of bytes of each read; progress displays set it."""
     size: int
     modified: datetime | None
@@ -114,7 +114,7 @@ class Storage(Protocol):
     def leaves(self) -> Iterator[Leaf]:
         """Everything except readable directories, in a fixed order."""
 
-    def open(self, name: str = "", version: Version | None = None) -> File:
+    def open(self, name: str = "", version: Version | None = None) -> EvidenceFile:
         """Opens the leaf. Raises OSError, also if the object is not this version any more."""
 
     def refusal(self, name: str) -> tuple[str, datetime | None] | None:
@@ -126,7 +126,7 @@ def storage(path: str) -> Storage:
     """The storage an argument names."""
     if _REMOTE.match(path):
         return _Objects(path)
-    return _Local(unquote(urlsplit(path).path) if path.lower().startswith("file://") else path)
+    return _LocalStore(unquote(urlsplit(path).path) if path.lower().startswith("file://") else path)
 
 
 def is_object_store(path: str) -> bool:
@@ -174,7 +174,7 @@ def _without_user(piece: str) -> str:
 
 def _local(path: str) -> str:
     at = storage(path)
-    assert isinstance(at, _Local)
+    assert isinstance(at, _LocalStore)
     return at.path
 
 
@@ -191,17 +191,17 @@ def _written(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def regular(directory: str | os.PathLike[str], name: str = "") -> File:
+def regular(directory: str | os.PathLike[str], name: str = "") -> EvidenceFile:
     """Opens a file of a local directory, or with '' the path itself: the way to open anything that a user names or a stranger made. Raises
     OSError if there is no such file, if it is a pipe or a device, or if a link leads out of the directory."""
-    place = _Local(os.fspath(directory))
+    place = _LocalStore(os.fspath(directory))
     base, target = os.path.realpath(place.path), os.path.realpath(os.path.join(place.path, name))
     if name and os.path.commonpath([base, target]) != base:
         raise OSError(f"leads out of {printable(place.path)}, not followed")
     return place.open(name)
 
 
-class _LocalFile(File, io.FileIO):
+class _LocalFile(EvidenceFile, io.FileIO):
     """A local file."""
 
     def __init__(self, path: str) -> None:
@@ -232,15 +232,15 @@ class _LocalFile(File, io.FileIO):
 
     def _pass(self, data: bytes | memoryview) -> None:
         """Counts what was read. Raises OSError after too many zeros of a sparse file: a hole costs nothing, and may have terabytes."""
-        if File.meter is not None:
-            File.meter(self, len(data))
+        if EvidenceFile.meter is not None:
+            EvidenceFile.meter(self, len(data))
         if self.thin and is_zeros(bytes(data)):
             self._zeros += len(data)
             if self._zeros > self._most:
                 raise OSError(f"is a sparse file of {self.size} bytes: not read further after {self._most} bytes of zeros (--limit stream)")
 
 
-class _Local:
+class _LocalStore:
     """A local file or directory."""
 
     def __init__(self, path: str) -> None:
@@ -261,7 +261,7 @@ class _Local:
             except OSError:
                 yield Leaf(name, None, None)
 
-    def open(self, name: str = "", version: Version | None = None) -> File:
+    def open(self, name: str = "", version: Version | None = None) -> EvidenceFile:
         try:
             return _LocalFile(self._full(name))
         except OSError as error:
@@ -327,7 +327,7 @@ class _Objects:
         for name, info in sorted(named, key=lambda one: one[0].split("/")):
             yield self._leaf(name, info)
 
-    def open(self, name: str = "", version: Version | None = None) -> File:
+    def open(self, name: str = "", version: Version | None = None) -> EvidenceFile:
         key = self._uri, name, version
         if _held is not None and key in _held.contents:
             return _Object(None, "", _held.contents[key])
@@ -366,7 +366,7 @@ class _Objects:
         return files, base.rstrip("/")
 
 
-class _Object(File):
+class _Object(EvidenceFile):
     """An object as a seekable file, read in few requests."""
 
     keep: Callable[[memoryview], None] | None = None
@@ -418,8 +418,8 @@ class _Object(File):
         piece = self._window[at : at + len(view)]
         view[: len(piece)] = piece
         self._at += len(piece)
-        if File.meter is not None:
-            File.meter(self, len(piece))
+        if EvidenceFile.meter is not None:
+            EvidenceFile.meter(self, len(piece))
         return len(piece)
 
     def _fetch(self, wanted: int) -> None:

@@ -114,7 +114,7 @@ def read1(source: IO[bytes]) -> Read:
     return read
 
 
-class Part:
+class StreamPart:
     """The next `size` bytes of a stream. `read` raises EOFError if the stream ends before."""
 
     def __init__(self, read: Read, size: int) -> None:

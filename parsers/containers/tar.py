@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, cast
 from parsers.containers.compression import Unpacked, compression
 from parsers.containers.names import REPLACED, clean, is_junk, moment, printable, shadowed
 from parsers.containers.storage import Storage
-from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Part, buffered, read1
+from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, StreamPart, buffered, read1
 from parsers.lines import is_zeros
 from parsers.schemas import Member
 
@@ -182,7 +182,7 @@ def _entry(tar: _Tar, ahead: _Forward, info: tarfile.TarInfo) -> Entry:
         assert sparse is not None
         return _member(info), read1(sparse), None
     ahead.seek(info.offset_data)
-    return _member(info), Part(ahead.read, info.size).read, None
+    return _member(info), StreamPart(ahead.read, info.size).read, None
 
 
 def _member(info: tarfile.TarInfo) -> Member:

@@ -31,7 +31,7 @@ _FILE_COST = 16 * 2**10  # cost of opening one file, in bytes read
 T = TypeVar("T")
 
 
-class Piece(NamedTuple):
+class LogPiece(NamedTuple):
     """Byte range of a large log, from `begin` to `end`, or to the end of the file if `end` is None (parsers.catalogue.piece)."""
 
     begin: int
@@ -54,7 +54,7 @@ class Unit:
     """Prefix of member paths; empty if the evidence is one argument."""
     versions: tuple[Version | None, ...] = ()
     """Versions of the objects that were listed, for the selected files or the argument itself; empty for local files."""
-    piece: Piece | None = None
+    piece: LogPiece | None = None
     """The part to read if the unit is a single file; None means all of the file."""
     dealt: tuple[int, int] | None = None
     """(number, of) of the share of members to read if the unit is a single compressed tar; None means all of them."""
@@ -68,7 +68,7 @@ class Unit:
         pattern_files.put_in_force(self.patterns)
 
 
-class Listed(NamedTuple):
+class ListedUnit(NamedTuple):
     """The unit for one argument."""
 
     path: str
@@ -85,9 +85,9 @@ def units(paths: Sequence[str], limits: Limits = DEFAULTS, patterns: Sequence[Ow
     return divided(listed(paths), limits, patterns)
 
 
-def listed(paths: Sequence[str]) -> list[Listed]:
+def listed(paths: Sequence[str]) -> list[ListedUnit]:
     """The arguments to be divided."""
-    return [Listed(path, prefix, list(storage(path).leaves())) for path, prefix in prefixes(paths).items()]
+    return [ListedUnit(path, prefix, list(storage(path).leaves())) for path, prefix in prefixes(paths).items()]
 
 
 def prefixes(paths: Sequence[str]) -> dict[str, str]:
@@ -96,7 +96,7 @@ def prefixes(paths: Sequence[str]) -> dict[str, str]:
     return dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
 
 
-def divided(listed: Sequence[Listed], limits: Limits = DEFAULTS, patterns: Sequence[OwnFile] = ()) -> list[Unit]:
+def divided(listed: Sequence[ListedUnit], limits: Limits = DEFAULTS, patterns: Sequence[OwnFile] = ()) -> list[Unit]:
     """The units of the listed files, or of some of them."""
     files = tuple(patterns)
     put_limits_in_force(limits)

@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 from parsers.containers.compression import DECOMPRESSORS, Inflated, Unpacked, compression
 from parsers.containers.magic import UNREAD, form_of
 from parsers.containers.names import IGNORED, clean, is_junk, join
-from parsers.containers.storage import File, Storage, Version, storage
+from parsers.containers.storage import EvidenceFile, Storage, Version, storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Read, buffered, why
 from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
@@ -94,7 +94,7 @@ def label_of(unit: Unit, name: str) -> str:
     return join(unit.prefix, clean(name)) or storage(unit.path).name
 
 
-def lone_file(unit: Unit) -> tuple[Member, File] | None:
+def lone_file(unit: Unit) -> tuple[Member, EvidenceFile] | None:
     """The file on disk that makes up a whole unit, to be closed by the caller; None if there is none. Raises OSError."""
     unit.put_in_force()
     place = storage(unit.path)
@@ -105,7 +105,7 @@ def lone_file(unit: Unit) -> tuple[Member, File] | None:
     return Member(label_of(unit, names[0]), file.size, file.modified), file
 
 
-def lone_content(unit: Unit) -> tuple[Member, File] | None:
+def lone_content(unit: Unit) -> tuple[Member, EvidenceFile] | None:
     """The same; for a compressed file, its decompressed content if decompressing is far faster than reading logs. Raises OSError."""
     lone = lone_file(unit)
     if lone is None:
@@ -170,7 +170,7 @@ def _file(
             yield member, None, f"{label}: {trouble}"
 
 
-def _read_of(file: File, select: tuple[str, ...] | None, digested: _Digested | None) -> Callable[[int], Any]:
+def _read_of(file: EvidenceFile, select: tuple[str, ...] | None, digested: _Digested | None) -> Callable[[int], Any]:
     """Reads the selected range of a file, or all of it."""
     if select and "-" in select[0]:
         return _Range(file, select).read
@@ -192,7 +192,7 @@ class _Digested:
     """A file that is digested while it is read from its start. Bytes that a share skips, and zips, whose directory is at the end, are read
     a second time: from disk that costs a hundredth of reading the logs; from a store it would transfer them twice."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: EvidenceFile) -> None:
         self._file = file
         self._digest = hashlib.sha256()
         self._left = False
@@ -227,7 +227,7 @@ class _Digested:
 class _Range:
     """A byte range 'start-end' of a file; an empty end is the file's."""
 
-    def __init__(self, file: File, select: tuple[str, ...]) -> None:
+    def __init__(self, file: EvidenceFile, select: tuple[str, ...]) -> None:
         start, end = select[0].split("-")
         self._file = file
         self._left = int(end) - int(start) if end else None

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import IO
 
 from parsers.containers.names import REPLACED, clean, is_junk, moment, shadowed
-from parsers.containers.streams import CHUNK, Allowance, Entry, Guarded, Part, buffered, read1, why
+from parsers.containers.streams import CHUNK, Allowance, Entry, Guarded, StreamPart, buffered, read1, why
 from parsers.limits import in_force
 from parsers.schemas import Member
 
@@ -47,7 +47,7 @@ class Spool(tempfile.SpooledTemporaryFile[bytes]):
         return None
 
 
-class TooMany(OSError):
+class TooManyMembers(OSError):
     """A directory that is too large to be held in memory."""
 
 
@@ -56,7 +56,7 @@ def opened(file: IO[bytes]) -> zipfile.ZipFile:
     most = in_force().members
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     if end is not None and end[_SIZE] > most * _LEAST_ENTRY and _counted(file, end[_PLACE] - end[_SIZE], end[_SIZE], most) > most:
-        raise TooMany(f"holds more than {most} members, and is not read (--limit members)")
+        raise TooManyMembers(f"holds more than {most} members, and is not read (--limit members)")
     found = zipfile.ZipFile(file)
     if not found.infolist():
         file.seek(0)
@@ -72,11 +72,11 @@ _SIZE, _PLACE = 5, 9
 def _counted(file: IO[bytes], begin: int, size: int, most: int) -> int:
     """Counts members of a directory, up to one more than the limit."""
     file.seek(max(0, begin))
-    stream, count = Part(buffered(Guarded(file.read, Allowance(), on_disk=True)).read, size), 0
+    stream, count = StreamPart(buffered(Guarded(file.read, Allowance(), on_disk=True)).read, size), 0
     while count <= most and stream.left >= _LEAST_ENTRY:
         head = stream.read(_LEAST_ENTRY)
         names = struct.unpack_from("<HHH", head, 28) if len(head) == _LEAST_ENTRY else (0, 0, 0)
-        rest = Part(stream.read, min(sum(names), stream.left))
+        rest = StreamPart(stream.read, min(sum(names), stream.left))
         rest.skip()
         count += 1
     return count
@@ -89,7 +89,7 @@ def zip_entries(file: IO[bytes], allowance: Allowance, select: tuple[str, ...] |
     """
     try:
         archive = opened(file)
-    except TooMany:
+    except TooManyMembers:
         raise
     except Exception as error:  # zipfile raises various errors on damaged bytes
         trouble = why(error)
@@ -163,7 +163,7 @@ def _headless(file: IO[bytes], allowance: Allowance, trouble: str) -> Iterator[E
         stream.read(extra_size)
         if flags & 9 or method not in (0, 8) or packed == 0xFFFFFFFF:
             raise OSError(f"{trouble}; its directory is lost and {name} cannot be read without it")
-        part = Part(stream.read, packed)
+        part = StreamPart(stream.read, packed)
         read = _Inflated(part).read if method else part.read
         if not (raw.endswith(("/", "\\")) and not packed):
             yield Member(name, size or None, None, is_junk(name)), read, None
@@ -174,7 +174,7 @@ def _headless(file: IO[bytes], allowance: Allowance, trouble: str) -> Iterator[E
 class _Inflated:
     """A deflated zip member; raises where it is cut off."""
 
-    def __init__(self, packed: Part) -> None:
+    def __init__(self, packed: StreamPart) -> None:
         self._packed = packed
         self._inflate = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
 

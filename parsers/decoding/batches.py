@@ -92,7 +92,7 @@ class Damage:
     """The offset after the damaged batch, if its header is that of the batch after the last valid one."""
 
 
-class _Window:
+class _ForwardReader:
     """A forward reader that keeps little in memory."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -149,7 +149,7 @@ def headers(stream: BinaryIO, *, payload: int = 0) -> Iterator[Batch | Damage]:
     Accepts the same frames as FileLogInputStream. Holds a few MiB, at most MAX_SEARCHED_BATCH after a wrong length, and a payload of at most
     `payload` bytes.
     """
-    window = _Window(stream)
+    window = _ForwardReader(stream)
     search = _Search(window)
     while head := window.peek(_V2.size):
         position = window.position
@@ -191,7 +191,7 @@ def _implausible(head: bytes, position: int) -> Damage | None:
     return None
 
 
-def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int, int, bytes]:
+def _read_body(window: _ForwardReader, total: int, magic: int, keep: bool) -> tuple[int, int, bytes]:
     """Skips a batch. Returns the number of bytes present, their checksum, and the bytes that the checksum covers: all of them if they are
     to be kept, else the beginning of a batch that is only partly in the file."""
     covered = _CRC_STARTS[magic]
@@ -261,7 +261,7 @@ _SEGMENT_OFFSETS = 2**31
 class _Search:
     """The search for the next valid batch of magic 2 behind bytes that are no batch."""
 
-    def __init__(self, window: _Window) -> None:
+    def __init__(self, window: _ForwardReader) -> None:
         self._window = window
         self._left = MAX_SEARCHED
         self.reached = 0

@@ -43,7 +43,7 @@ MARKERS = {0: "abort", 1: "commit"}
 """Control records that end a transaction; the others belong to KRaft's own log."""
 
 
-class Unreadable(ValueError):
+class UnreadableBatch(ValueError):
     """Why the records of a batch are omitted."""
 
     def __init__(self, reason: str, text: str) -> None:
@@ -53,7 +53,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class BatchRecord:
     offset: int
     timestamp: int
     """Milliseconds since 1970; -1 means none."""
@@ -63,19 +63,19 @@ class Record:
     sequence: int = -1
 
 
-def records(batch: Batch, limit: int) -> Iterator[Record]:
+def records(batch: Batch, limit: int) -> Iterator[BatchRecord]:
     """The records of a batch that was read with its payload, in offset order. `limit`: largest decompressed size in bytes.
 
     Raises Unreadable and Malformed after the records that could be read.
     """
     if not batch.valid:
-        raise Unreadable("crc", f"the batch at offset {batch.base_offset} does not match its checksum; its records are left out")
+        raise UnreadableBatch("crc", f"the batch at offset {batch.base_offset} does not match its checksum; its records are left out")
     if batch.payload is None:
-        raise Unreadable("too-large", f"the batch at offset {batch.base_offset} is too large to be read")
+        raise UnreadableBatch("too-large", f"the batch at offset {batch.base_offset} is too large to be read")
     return _records(batch, limit) if batch.magic == 2 else _legacy(batch, limit)
 
 
-def marked(record: Record) -> str | None:
+def marked(record: BatchRecord) -> str | None:
     """The type of a control record: 'commit' or 'abort'."""
     try:
         key = Fields(record.key or b"")
@@ -85,7 +85,7 @@ def marked(record: Record) -> str | None:
         return None
 
 
-def _records(batch: Batch, limit: int) -> Iterator[Record]:
+def _records(batch: Batch, limit: int) -> Iterator[BatchRecord]:
     fields = Fields(unpacked(batch.codec, batch.payload or b"", limit))
     appended = batch.max_timestamp if batch.timestamp_type == "append" else None
     for _ in range(batch.record_count or 0):
@@ -99,7 +99,7 @@ def _records(batch: Batch, limit: int) -> Iterator[Record]:
         if offset not in INT64:
             raise Malformed("a record's offset is out of range")
         sequence = after(batch.base_sequence, delta) if batch.base_sequence >= 0 else -1
-        yield Record(offset, timestamp if appended is None else appended, key, value, headers, sequence)
+        yield BatchRecord(offset, timestamp if appended is None else appended, key, value, headers, sequence)
     fields.end()
 
 
@@ -110,10 +110,10 @@ def _header(body: Fields) -> tuple[bytes, bytes | None]:
     return key, body.sized()
 
 
-def _legacy(batch: Batch, limit: int) -> Iterator[Record]:
+def _legacy(batch: Batch, limit: int) -> Iterator[BatchRecord]:
     key, value = _key_and_value(Fields(batch.payload or b""))
     if batch.codec == "none":
-        yield Record(batch.base_offset, batch.max_timestamp, key, value)
+        yield BatchRecord(batch.base_offset, batch.max_timestamp, key, value)
         return
     inner = list(_wrapped(unpacked(batch.codec, value or b"", limit, magic=batch.magic), batch.magic))
     if not inner:
@@ -126,7 +126,7 @@ def _legacy(batch: Batch, limit: int) -> Iterator[Record]:
         yield replace(record, offset=first + record.offset, timestamp=record.timestamp if appended is None else appended)
 
 
-def _wrapped(data: bytes, magic: int) -> Iterator[Record]:
+def _wrapped(data: bytes, magic: int) -> Iterator[BatchRecord]:
     """The messages inside a compressed one; in format v1 their offsets are relative to the first."""
     at = 0
     while at < len(data):
@@ -142,7 +142,7 @@ def _wrapped(data: bytes, magic: int) -> Iterator[Record]:
             raise Malformed("a message inside a compressed one does not match its checksum")
         fields = Fields(data[at + _MESSAGE.size : end])
         timestamp = fields.int64() if magic == 1 else -1
-        yield Record(offset, timestamp, *_key_and_value(fields))
+        yield BatchRecord(offset, timestamp, *_key_and_value(fields))
         at = end
 
 
@@ -161,14 +161,14 @@ def unpacked(codec: str, data: bytes, limit: int, *, magic: int = 2) -> bytes:
     if codec == "none":
         return data
     if codec not in _UNPACK:
-        raise Unreadable("compression", f"records compressed with {codec}, which no Kafka version writes")
+        raise UnreadableBatch("compression", f"records compressed with {codec}, which no Kafka version writes")
     try:
         pieces: list[bytes] = []
         left = limit
         for piece in _UNPACK[codec](_with_its_checksum(data) if codec == "lz4" and magic == 0 else data):
             left -= len(piece)
             if left < 0:
-                raise Unreadable("too-large", f"records that unpack to more than {limit} bytes")
+                raise UnreadableBatch("too-large", f"records that unpack to more than {limit} bytes")
             pieces.append(piece)
         return b"".join(pieces)
     except (zlib.error, zstandard.ZstdError, pa.ArrowException, OSError, struct.error) as fault:

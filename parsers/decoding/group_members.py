@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from parsers.decoding.bodies import Record
+from parsers.decoding.bodies import BatchRecord
 from parsers.decoding.encoding import Fields, Malformed
 from parsers.schemas import Row, moment
 
@@ -56,7 +56,7 @@ class Members:
         self._clients: dict[tuple[str, str], _Client] = {}
         self._given: dict[_Partition, dict[_Client, _Given]] = {}
 
-    def add(self, kind: int, key: Fields, record: Record, byte: int) -> None:
+    def add(self, kind: int, key: Fields, record: BatchRecord, byte: int) -> None:
         """Reads a record whose key is of this type; `key` is the rest of the key. Raises Malformed."""
         if record.value is None or (kind != _CLASSIC and kind not in _MEMBER and kind not in _ASSIGNED):
             return

@@ -36,7 +36,7 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class MetadataRecord:
     """One metadata record."""
 
     api_key: int
@@ -53,12 +53,12 @@ class _Kind:
     """Columns and, for the text, the fields as Kafka names them."""
 
 
-def decode(value: bytes) -> Decoded:
+def decode(value: bytes) -> MetadataRecord:
     """One record's value: frame version, api key, version, fields. Raises Malformed and Unsupported."""
     return decode_fields(Fields(value))
 
 
-def decode_fields(fields: Fields) -> Decoded:
+def decode_fields(fields: Fields) -> MetadataRecord:
     """`decode`, from a reader of the record's value."""
     frame = fields.unsigned_varint()
     if frame != _FRAME_VERSION:
@@ -67,7 +67,7 @@ def decode_fields(fields: Fields) -> Decoded:
     api_key, version = fields.unsigned_varint(), fields.unsigned_varint()
     kind = _KINDS.get(api_key)
     if kind is None:
-        return Decoded(api_key, None)
+        return MetadataRecord(api_key, None)
     try:
         row, named = kind.read(fields, version)
         fields.end()
@@ -75,7 +75,7 @@ def decode_fields(fields: Fields) -> Decoded:
         if version > kind.newest:
             raise Unsupported("metadata-version", f"{kind.name} of version {version}, newer than {kind.newest}") from fault
         raise Malformed(f"{kind.name} of version {version}: {fault}") from fault
-    return Decoded(api_key, row | {"text": _rendered(kind.name, named)} if row else None)
+    return MetadataRecord(api_key, row | {"text": _rendered(kind.name, named)} if row else None)
 
 
 def decode_control(key: bytes, value: bytes) -> Row | None:

@@ -36,7 +36,7 @@ _LINE = re.compile(r"[^\n]*\n?")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DocumentPiece:
     """A line, or a JSON document that begins a line or follows a znode's path; `value` is the document."""
 
     line: int
@@ -46,11 +46,11 @@ class Piece:
     value: Any = None
 
 
-class Malformed(ValueError):
+class MalformedDocument(ValueError):
     """The document does not have the form that its znode or file requires."""
 
 
-def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
+def pieces(stream: BinaryIO, member: Member) -> Iterator[DocumentPiece | Row]:
     """Lines and JSON documents of a text, in file order; UTF-16 with a byte order mark is read too. Text beyond the limit is a problem
     row."""
     most = in_force().document
@@ -71,10 +71,10 @@ def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
                 failures += 1
         before = raw if value is None else raw[:begin]
         if before.strip():
-            yield Piece(line, at if exact else None, before.strip()[:MAX_TEXT])
+            yield DocumentPiece(line, at if exact else None, before.strip()[:MAX_TEXT])
         if value is not None:
             start = at + (begin or 0)
-            yield Piece(line, start if exact else None, text[start:end][:MAX_TEXT], value)
+            yield DocumentPiece(line, start if exact else None, text[start:end][:MAX_TEXT], value)
             end = text.find("\n", end) + 1 or len(text)
         line += text.count("\n", at, end)
         at = end
@@ -93,7 +93,7 @@ def _document(raw: str) -> int | None:
     return match.start() if match[0] == "{" and (before.startswith("/") or before.endswith("partitions")) else None
 
 
-def common(member: Member, pattern: str, piece: Piece) -> Row:
+def common(member: Member, pattern: str, piece: DocumentPiece) -> Row:
     """The columns all rows of a piece share: its place, and the file's time (UTC)."""
     place = {"line": piece.line, "byte": piece.byte, "text": piece.text}
     return {"pattern": pattern, "time": member.modified, "clock": "mtime", **place}
@@ -132,7 +132,7 @@ def _plan(stream: BinaryIO, member: Member) -> Iterator[Row]:
         yield problem("assignments-malformed", f"{member.path}: no JSON that Kafka's tools would read", line=1, byte=0)
 
 
-def partitions(piece: Piece, member: Member, reason: str, pattern: str = "reassignment-json") -> Iterator[Row]:
+def partitions(piece: DocumentPiece, member: Member, reason: str, pattern: str = "reassignment-json") -> Iterator[Row]:
     """The rows of `{"version":1,"partitions":[…]}`: 'assignment' where entries have replicas, else 'election-plan'."""
     entries = piece.value.get("partitions") if isinstance(piece.value, dict) else None
     if not isinstance(entries, list):
@@ -141,11 +141,11 @@ def partitions(piece: Piece, member: Member, reason: str, pattern: str = "reassi
     for entry in entries:
         try:
             yield {**common(member, pattern, piece), "text": shown(entry), **_entry(entry, reason)}
-        except Malformed as error:
+        except MalformedDocument as error:
             yield malformed(member, piece, f"{error}: {shown(entry)[:200]}")
 
 
-def malformed(member: Member, piece: Piece, why: str, reason: str = "assignments-malformed") -> Row:
+def malformed(member: Member, piece: DocumentPiece, why: str, reason: str = "assignments-malformed") -> Row:
     return problem(reason, f"{member.path}: {why}", line=piece.line, byte=piece.byte)
 
 
@@ -156,13 +156,13 @@ def shown(value: object) -> str:
 
 def _entry(entry: object, reason: str) -> Row:
     if not isinstance(entry, dict):
-        raise Malformed("no object")
+        raise MalformedDocument("no object")
     named: Row = {"topic": topic_name(entry.get("topic")), "partition": number(entry.get("partition"), range(2**31))}
     if "replicas" not in entry:
         return {"event": "election-plan", **named}
     directories = entry.get("log_dirs")
     if directories is not None and not (isinstance(directories, list) and all(isinstance(d, str) for d in directories)):
-        raise Malformed("log_dirs is not a list of directories")
+        raise MalformedDocument("log_dirs is not a list of directories")
     chosen = [d for d in directories or () if d != "any"]
     where = ",".join(directories or ())[:MAX_TEXT] if chosen else None
     return {"event": "assignment", "reason": reason, **named, "replicas": broker_ids(entry["replicas"]), "directory": _clean(where)}
@@ -171,7 +171,7 @@ def _entry(entry: object, reason: str) -> Row:
 def topic_name(value: object) -> str:
     """The value, if it is a valid topic name. Raises Malformed if not."""
     if not isinstance(value, str) or not _TOPIC.fullmatch(value):
-        raise Malformed("no topic name")
+        raise MalformedDocument("no topic name")
     return value
 
 
@@ -180,14 +180,14 @@ def number(value: object, bounds: range) -> int:
     if isinstance(value, str):
         value = integer(value, bounds)
     if not isinstance(value, int) or isinstance(value, bool) or value not in bounds:
-        raise Malformed("a number is missing or out of range")
+        raise MalformedDocument("a number is missing or out of range")
     return value
 
 
 def broker_ids(value: object) -> list[int]:
     """The broker ids in a list. Raises Malformed if the value is not such a list."""
     if not isinstance(value, list):
-        raise Malformed("no list of brokers")
+        raise MalformedDocument("no list of brokers")
     return [number(broker, INT32) for broker in value]
 
 
@@ -235,7 +235,7 @@ def znode_of(path: str) -> Znode | None:
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldRows:
     """Rows of the previous znode; its stat output follows it."""
 
     rows: list[Row] = field(default_factory=list)
@@ -267,7 +267,7 @@ def _ctime(text: str) -> datetime | None:
 def _znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
     of_file = znode_of(member.path)
     printed: Znode | None = None
-    held = _Held()
+    held = _HeldRows()
     for piece in pieces(stream, member):
         if isinstance(piece, dict):
             yield piece
@@ -284,7 +284,7 @@ def _znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
     yield from held.release()
 
 
-def _znode(piece: Piece, member: Member, znode: Znode | None) -> Iterator[Row]:
+def _znode(piece: DocumentPiece, member: Member, znode: Znode | None) -> Iterator[Row]:
     name, path = znode or ("", {})
     value = piece.value
     base = common(member, "znode", piece)
@@ -292,16 +292,16 @@ def _znode(piece: Piece, member: Member, znode: Znode | None) -> Iterator[Row]:
         if value is None:
             yield {**base, "event": "controller-elected", "controller_epoch": number(piece.text, INT32), "reason": "stored"}
         elif not isinstance(value, dict):
-            raise Malformed("no object")
+            raise MalformedDocument("no object")
         elif isinstance(value.get("partitions"), list):
             yield from _listed(piece, member, name)
         else:
             yield from ({**base, **row} for row in _facts(value, name, path))
-    except Malformed as error:
+    except MalformedDocument as error:
         yield malformed(member, piece, f"znode {name or 'without a path'}: {error}", "znode-malformed")
 
 
-def _listed(piece: Piece, member: Member, name: str) -> Iterator[Row]:
+def _listed(piece: DocumentPiece, member: Member, name: str) -> Iterator[Row]:
     for row in partitions(piece, member, "plan", "znode"):
         if name == "isr-change" and row["event"] == "election-plan":
             row["event"] = "isr-change-notified"
@@ -324,7 +324,7 @@ def _facts(value: dict[str, Any], name: str, path: dict[str, Any]) -> Iterator[R
     elif "broker" in value and "event" in value:
         yield {"event": "log-dir-reported", "broker": number(value["broker"], INT32), "value": "failed", "reason": "notified"}
     elif name != "other":
-        raise Malformed(f"not what Kafka keeps there: {shown(value)[:200]}")
+        raise MalformedDocument(f"not what Kafka keeps there: {shown(value)[:200]}")
 
 
 def _state(value: dict[str, Any], path: dict[str, Any]) -> Row:
@@ -343,7 +343,7 @@ def _state(value: dict[str, Any], path: dict[str, Any]) -> Row:
 
 def _partition(path: dict[str, Any]) -> Row:
     if not path.get("partition"):
-        raise Malformed("nothing says of which partition this state is")
+        raise MalformedDocument("nothing says of which partition this state is")
     return {"topic": topic_name(path["topic"]), "partition": number(path["partition"], range(2**31))}
 
 
@@ -387,7 +387,7 @@ def _settings(config: dict[str, Any], path: dict[str, Any]) -> Iterator[Row]:
         scope = {"reason": "DYNAMIC_DEFAULT_BROKER_CONFIG"}
     for key, value in config.items():
         if not isinstance(value, str):
-            raise Malformed("the value of a setting is not a text")
+            raise MalformedDocument("the value of a setting is not a text")
         kept = _clean(masked(key, value))
         yield {"event": "config", **scope, "key": _clean(key), "value": kept, "text": _clean(f"{key}={kept}"[:MAX_TEXT])}
     yield {"event": "config", **scope, "value": _clean(",".join(config)[:MAX_TEXT]), "count": len(config), "text": "config"}
@@ -398,7 +398,7 @@ def _stamp(value: dict[str, Any]) -> Row:
     try:
         milliseconds = number(value.get("timestamp"), INT64)
         return {"time": _EPOCH + timedelta(milliseconds=milliseconds), "clock": "stamp"}
-    except (Malformed, OverflowError):
+    except (MalformedDocument, OverflowError):
         return {}
 
 

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from parsers.formats.assignments import (
     TOPIC,
-    Malformed,
-    Piece,
+    DocumentPiece,
+    MalformedDocument,
     broker_ids,
     common,
     malformed,
@@ -59,17 +59,17 @@ class _Output:
         """Reason of the rows 'topic-0: why' after a heading that says so."""
         self.scope: Row | None = None
         """The entity whose settings follow, after a heading of kafka-configs."""
-        self.heading: Piece | None = None
+        self.heading: DocumentPiece | None = None
         self.settings: list[str] = []
         self.whole = False
         self.quorum: dict[str, str] = {}
-        self.quorum_at: Piece | None = None
+        self.quorum_at: DocumentPiece | None = None
         self.columns: list[str] = []
         self.of_groups: list[str] = []
         """Columns of kafka-consumer-groups, or of kafka-share-groups."""
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
-        last: Piece | None = None
+        last: DocumentPiece | None = None
         for piece in pieces(stream, self.member):
             if isinstance(piece, dict):
                 yield piece
@@ -77,26 +77,26 @@ class _Output:
             last = piece
             try:
                 yield from self._document(piece) if piece.value is not None else self._line(piece)
-            except Malformed as error:
+            except MalformedDocument as error:
                 yield malformed(self.member, piece, f"{error}: {piece.text[:200]}", "tool-output-malformed")
         if last is not None:
             yield from self._closed(last)
 
-    def _row(self, piece: Piece, pattern: str, event: str, **columns: Any) -> Row:
+    def _row(self, piece: DocumentPiece, pattern: str, event: str, **columns: Any) -> Row:
         return {**common(self.member, pattern, piece), "event": event, **columns}
 
-    def _document(self, piece: Piece) -> Iterator[Row]:
+    def _document(self, piece: DocumentPiece) -> Iterator[Row]:
         document = piece.value
         if isinstance(document, dict) and isinstance(document.get("brokers"), list):
             yield from self._log_dirs(piece, document["brokers"])
         elif isinstance(document, dict) and isinstance(document.get("partitions"), list):
             yield from partitions(piece, self.member, self.assignment, "reassign-output")
         else:
-            raise Malformed("JSON that none of the tools prints")
+            raise MalformedDocument("JSON that none of the tools prints")
 
-    def _line(self, piece: Piece) -> Iterator[Row]:
+    def _line(self, piece: DocumentPiece) -> Iterator[Row]:
         if piece.text.startswith("{"):
-            raise Malformed("JSON that is cut off or damaged")
+            raise MalformedDocument("JSON that is cut off or damaged")
         yield from self._headings(piece)
         if self.columns and (cells := _cells(piece.text)) and cells[0].isdecimal():
             yield self._quorum_replica(piece, cells)
@@ -118,7 +118,7 @@ class _Output:
                 yield from reader(self, piece, match)
                 return
 
-    def _headings(self, piece: Piece) -> Iterator[Row]:
+    def _headings(self, piece: DocumentPiece) -> Iterator[Row]:
         """Ends the section of earlier lines, and records the heading that applies to the lines after it."""
         text = piece.text
         if self.scope is not None and not _SETTING.match(text):
@@ -136,16 +136,16 @@ class _Output:
         elif self.failed and not _FAILED.match(text):
             self.failed = None
 
-    def _closed(self, last: Piece) -> Iterator[Row]:
+    def _closed(self, last: DocumentPiece) -> Iterator[Row]:
         if self.scope is not None:
             yield from self._settings_end()
         if self.quorum:
             try:
                 yield from self._quorum_state()
-            except Malformed as error:
+            except MalformedDocument as error:
                 yield malformed(self.member, last, str(error), "tool-output-malformed")
 
-    def _group(self, piece: Piece, cells: Mapping[str, str]) -> Iterator[Row]:
+    def _group(self, piece: DocumentPiece, cells: Mapping[str, str]) -> Iterator[Row]:
         """A group's position in a partition, and the member that reads the partition; up to 1.1 the tool did not print the group."""
         if "GROUP" not in cells or not cells["PARTITION"].isdecimal():
             return
@@ -162,107 +162,107 @@ class _Output:
 
     # reassignments and elections
 
-    def _reassigned(self, piece: Piece, match: Match, reason: str, **columns: Any) -> Row:
+    def _reassigned(self, piece: DocumentPiece, match: Match, reason: str, **columns: Any) -> Row:
         return self._row(piece, "reassign-output", "tool-reassignment", reason=reason, **_partition(match), **columns)
 
-    def _progress(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _progress(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         status = match["said"]
         reason = (
             "completed" if status.startswith(("completed", "is complete")) else "failed" if status.startswith("failed") else "in-progress"
         )
         yield self._reassigned(piece, match, reason)
 
-    def _moved(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _moved(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         status = match["said"]
         reason = "completed" if status.startswith("completed") else "failed" if status.startswith("failed") else "in-progress"
         yield self._reassigned(piece, match, reason, broker=number(match["broker"], INT32))
 
-    def _not_active(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _not_active(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         replicas = [number(n, INT32) for n in re.findall(r"-?\d+", match["replicas"])]
         yield self._reassigned(piece, match, "not-active", replicas=replicas)
 
-    def _not_found(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _not_found(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         broker = number(match["broker"], INT32) if match["broker"] else None
         yield self._reassigned(piece, match, "in-progress" if " is being moved" in piece.text else "failed", broker=broker)
 
-    def _listed(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _listed(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         ids = {key: [number(n, INT32) for n in match[key].split(",")] if match[key] else [] for key in ("replicas", "adding", "removing")}
         columns = {"replicas": ids["replicas"], "adding_replicas": ids["adding"], "removing_replicas": ids["removing"]}
         yield self._reassigned(piece, match, "in-progress", **columns)
 
-    def _started_move(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _started_move(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield self._reassigned(piece, match, "started", broker=number(match["broker"], INT32), directory=match["directory"])
 
-    def _started_moves(self, piece: Piece, moves: Match) -> Iterator[Row]:
+    def _started_moves(self, piece: DocumentPiece, moves: Match) -> Iterator[Row]:
         for match in re.finditer(rf"(?<![a-zA-Z0-9._-])(?P<t2>{TOPIC})-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", moves["named"]):
             named = {"topic": topic_name(match["t2"]), "partition": number(match["p2"], _PARTITION)}
             columns = {**named, "broker": number(match["broker"], INT32)}
             yield self._row(piece, "reassign-output", "tool-reassignment", reason="started", **columns)
 
-    def _started(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _started(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield from self._many(piece, match, "started")
 
-    def _refused(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _refused(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield from self._many(piece, match, "failed")
 
-    def _cancelled(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _cancelled(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield from self._many(piece, match, "cancelled")
 
-    def _many(self, piece: Piece, match: Match, reason: str) -> Iterator[Row]:
+    def _many(self, piece: DocumentPiece, match: Match, reason: str) -> Iterator[Row]:
         """0.11 to 2.5 do not name the partitions; earlier releases print the plan on the same line."""
         self.assignment = "plan"
         named = list(_named(match["named"]))
         for columns in named or [{}]:
             yield self._row(piece, "reassign-output", "tool-reassignment", reason=reason, **columns)
 
-    def _throttled(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _throttled(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         count = number(match["rate"], INT64)
         yield self._row(piece, "reassign-output", "tool-reassignment", reason="throttled", count=count)
 
-    def _failure(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _failure(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         if self.failed:
             yield self._reassigned(piece, match, self.failed, value=match["why"])
 
-    def _elected(self, piece: Piece, match: Match, value: str) -> Iterator[Row]:
+    def _elected(self, piece: DocumentPiece, match: Match, value: str) -> Iterator[Row]:
         kind = match.groupdict().get("kind")
         for columns in _named(match["named"]):
             yield self._row(piece, "election-output", "tool-election", reason=kind or "PREFERRED", value=value, **columns)
 
-    def _election_done(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _election_done(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield from self._elected(piece, match, "completed")
 
-    def _election_started(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _election_started(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield from self._elected(piece, match, "started")
 
-    def _election_needless(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _election_needless(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         """The output does not name the kind of election."""
         for columns in _named(match["named"]):
             yield self._row(piece, "election-output", "tool-election", value="not-needed", **columns)
 
-    def _election_skipped(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _election_skipped(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield self._row(piece, "election-output", "tool-election", reason="PREFERRED", value="skipped", **_partition(match))
 
-    def _election_failed(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _election_failed(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         kind = match["kind"] or "PREFERRED"
         yield self._row(piece, "election-output", "tool-election", reason=kind, value="failed", **_partition(match))
 
     # kafka-log-dirs
 
-    def _log_dirs(self, piece: Piece, brokers: list[Any]) -> Iterator[Row]:
+    def _log_dirs(self, piece: DocumentPiece, brokers: list[Any]) -> Iterator[Row]:
         for broker_json in brokers:
             if not isinstance(broker_json, dict) or not isinstance(broker_json.get("logDirs"), list):
-                raise Malformed("a broker without log directories")
+                raise MalformedDocument("a broker without log directories")
             broker = number(broker_json.get("broker"), INT32)
             for directory in broker_json["logDirs"]:
                 yield from self._log_dir(piece, broker, directory)
 
-    def _log_dir(self, piece: Piece, broker: int, described: Any) -> Iterator[Row]:
+    def _log_dir(self, piece: DocumentPiece, broker: int, described: Any) -> Iterator[Row]:
         if (
             not isinstance(described, dict)
             or not isinstance(described.get("logDir"), str)
             or not isinstance(described.get("partitions", []), list)
         ):
-            raise Malformed("a log directory without a name")
+            raise MalformedDocument("a log directory without a name")
         directory = described["logDir"].encode("utf-8", "replace").decode()[:MAX_TEXT]
         error = described.get("error")
         columns = {"text": directory, "broker": broker, "directory": directory, "value": shown(error).strip('"') if error else None}
@@ -270,7 +270,7 @@ class _Output:
         for replica in described.get("partitions", []):
             try:
                 yield self._row(piece, "log-dirs", "replica-size", **_replica(replica), broker=broker, directory=directory)
-            except Malformed as wrong:
+            except MalformedDocument as wrong:
                 yield malformed(self.member, piece, f"{wrong}: {shown(replica)[:200]}", "tool-output-malformed")
 
     # kafka-metadata-quorum
@@ -291,7 +291,7 @@ class _Output:
         text = "\n".join(f"{name}: {value}" for name, value in quorum.items())
         yield {**self._row(piece, "metadata-quorum", "quorum-state", **columns), "text": text[:MAX_TEXT]}
 
-    def _quorum_replica(self, piece: Piece, cells: list[str]) -> Row:
+    def _quorum_replica(self, piece: DocumentPiece, cells: list[str]) -> Row:
         cells_by_name = dict(zip(self.columns, cells, strict=False))
         broker, end = number(cells_by_name.get("NodeId"), INT32), number(cells_by_name.get("LogEndOffset"), INT64)
         caught_up = cells_by_name.get("LastCaughtUpTimestamp", "")
@@ -310,7 +310,7 @@ class _Output:
 
     # kafka-configs
 
-    def _settings_of(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _settings_of(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         """The heading from 1.1 on; settings follow, one per line."""
         kind, name = match["kind"] or "", match["name"]
         self.heading, self.settings, self.whole = piece, [], match["all"] != "All"
@@ -328,11 +328,11 @@ class _Output:
         if self.whole and self.heading is not None:
             yield self._complete(self.heading, scope, self.settings)
 
-    def _complete(self, piece: Piece, scope: Row, keys: list[str]) -> Row:
+    def _complete(self, piece: DocumentPiece, scope: Row, keys: list[str]) -> Row:
         listed = {"value": ",".join(keys)[:MAX_TEXT], "count": len(keys), "reason": _source_of(scope)}
         return self._row(piece, "config-output", "config", **scope, **listed)
 
-    def _setting(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _setting(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         if self.scope is None:
             return
         first = re.match(r"([A-Z_]+_CONFIG):", match["synonyms"])
@@ -344,7 +344,7 @@ class _Output:
         text = f"{key}={columns['value']} synonyms={{{masked(key, match['synonyms'])}}}"
         yield {**self._row(piece, "config-output", "config", **self.scope, **columns), "text": text[:MAX_TEXT]}
 
-    def _settings_listed(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _settings_listed(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         """The format for --zookeeper, and for all settings before 1.1: one line."""
         scope: Row = {}
         if match["kind"] == "topic":
@@ -363,7 +363,7 @@ class _Output:
 
     # offsets, features, cluster id
 
-    def _offset(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _offset(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         """The latest offset that a consumer sees is the high watermark, never the log end."""
         named = {"topic": topic_name(match["topic"]), "partition": number(match["partition"], _PARTITION)}
         offsets = [number(offset, INT64) for offset in match["offsets"].split(",") if offset]
@@ -376,11 +376,11 @@ class _Output:
                 columns["high_watermark" if latest else "log_start_offset"] = offset
             yield self._row(piece, "get-offsets", "tool-offset", **named, **columns)
 
-    def _feature(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _feature(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         if match["level"] not in ("-", "0") or match["name"] == "kraft.version":
             yield self._row(piece, "features", "config", key=match["name"], value=match["level"])
 
-    def _cluster_id(self, piece: Piece, match: Match) -> Iterator[Row]:
+    def _cluster_id(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         yield self._row(piece, "cluster-id", "config", key="cluster.id", value=match["id"])
 
 
@@ -400,7 +400,7 @@ def _named(text: str) -> Iterator[Row]:
 def _replica(replica: Any) -> Row:
     match = re.fullmatch(rf"(?P<t2>{TOPIC})-(?P<p2>\d+)", replica["partition"]) if isinstance(replica, dict) and _is_text(replica) else None
     if match is None:
-        raise Malformed("no partition")
+        raise MalformedDocument("no partition")
     future = replica.get("isFuture") is True
     columns = {"bytes": number(replica.get("size"), INT64), "count": number(replica.get("offsetLag"), INT64)}
     return {"text": shown(replica), **_partition(match), **columns, "reason": "future" if future else None}
@@ -415,7 +415,7 @@ def _voters(text: str) -> list[int] | None:
     try:
         voters = json.loads(text)
         return broker_ids([voter.get("id") if isinstance(voter, dict) else voter for voter in voters]) if isinstance(voters, list) else None
-    except (Malformed, ValueError, RecursionError):
+    except (MalformedDocument, ValueError, RecursionError):
         return None
 
 
@@ -437,7 +437,7 @@ _QUORUM = re.compile(
 _SETTING = re.compile(r"(?=.*\}$)(?P<key>[\w.-]+)=(?P<value>.*) sensitive=(?P<sensitive>true|false) synonyms=\{(?P<synonyms>.*)\}$")
 _FAILED = re.compile(_TP + r": (?P<why>.+)")
 
-_LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Match], Iterator[Row]]], ...] = (
+_LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, DocumentPiece, Match], Iterator[Row]]], ...] = (
     (_SETTING, _Output._setting),
     (re.compile(rf"(?P<topic>{TOPIC}):(?P<partition>\d{{1,10}}):(?P<offsets>\d*(?:,\d+)*)$"), _Output._offset),
     (re.compile(rf"Reassignment of partition {_TP} (?P<said>completed successfully|is completed?\b|failed|is still in progress)"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from parsers.decoding.batches import Batch
-from parsers.decoding.bodies import Record, Unreadable, marked, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, marked, records
 from parsers.decoding.encoding import Fields, Malformed
 from parsers.decoding.group_members import Members
 from parsers.formats import segments
@@ -152,10 +152,10 @@ class _Commits:
                     self._end(batch.producer_id, marked(record))
                 else:
                     self._record(batch, record)
-        except (Malformed, Unreadable) as fault:
+        except (Malformed, UnreadableBatch) as fault:
             self.histories.wrong(f"records of a batch: {fault}")
 
-    def _record(self, batch: Batch, record: Record) -> None:
+    def _record(self, batch: Batch, record: BatchRecord) -> None:
         kind: int | None = None
         try:
             key = Fields(record.key or b"")
@@ -187,7 +187,7 @@ class _Commits:
             self.histories.note(key, commit)
 
 
-def _commit(batch: Batch, key: Fields, record: Record) -> tuple[Key, Commit]:
+def _commit(batch: Batch, key: Fields, record: BatchRecord) -> tuple[Key, Commit]:
     group, topic, partition = key.short_string(), key.short_string(), key.int32()
     if partition < 0 or not topic:
         raise Malformed("a partition that cannot be")

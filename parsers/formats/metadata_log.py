@@ -14,7 +14,7 @@ from functools import partial
 from typing import BinaryIO
 
 from parsers.decoding.batches import Batch, Damage, headers
-from parsers.decoding.bodies import Record, Unreadable, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, records
 from parsers.decoding.encoding import Malformed
 from parsers.decoding.metadata_records import (
     ABORT_TRANSACTION,
@@ -89,14 +89,14 @@ class _MetadataLog:
             return
         try:
             if batch.magic != 2:
-                raise Unreadable("magic", f"batches of magic {batch.magic} in a metadata log, which has magic 2 only")
+                raise UnreadableBatch("magic", f"batches of magic {batch.magic} in a metadata log, which has magic 2 only")
             for record in records(batch, MAX_PAYLOAD):
                 yield from self._record(batch, record)
                 if not self._snapshot:
                     yield from self._written(batch, record)
         except Malformed as fault:
             yield from self._problem("metadata-batch", f"records of a batch: {fault}", batch.position)
-        except Unreadable as fault:
+        except UnreadableBatch as fault:
             yield from self._problem(fault.reason, str(fault), batch.position)
 
     def finish(self) -> Iterator[Row]:
@@ -111,7 +111,7 @@ class _MetadataLog:
                 "metadata-record", f"{self._untold} more records or batches could not be read, for the reasons above or similar ones"
             )
 
-    def _written(self, batch: Batch, record: Record) -> Iterator[Row]:
+    def _written(self, batch: Batch, record: BatchRecord) -> Iterator[Row]:
         """Notes a record as the last of its leader epoch, and returns the last one of the epoch before. The leader of the quorum writes a
         NoOpRecord if it has written nothing for metadata.max.idle.interval.ms (KIP-835)."""
         before, epoch = self._last, batch.leader_epoch
@@ -123,7 +123,7 @@ class _MetadataLog:
         if before is not None and before["controller_epoch"] != epoch:
             yield before
 
-    def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
+    def _record(self, batch: Batch, record: BatchRecord) -> Iterator[Row]:
         self._idle = not batch.control and record.value == NO_OP_RECORD
         try:
             api_key, row = self._decoded(batch, record)
@@ -136,13 +136,13 @@ class _MetadataLog:
         elif row:
             yield from self._give(self._placed(row, batch, record))
 
-    def _decoded(self, batch: Batch, record: Record) -> tuple[int | None, Row | None]:
+    def _decoded(self, batch: Batch, record: BatchRecord) -> tuple[int | None, Row | None]:
         if batch.control:
             return None, decode_control(record.key or b"", record.value or b"")
         decoded = decode(record.value or b"")
         return decoded.api_key, decoded.row
 
-    def _placed(self, row: Row, batch: Batch, record: Record) -> Row:
+    def _placed(self, row: Row, batch: Batch, record: BatchRecord) -> Row:
         time = _time(record)
         row |= {
             "pattern": "metadata-record",
@@ -208,7 +208,7 @@ def _longest(before: Row | None, time: datetime | None) -> int:
     return max(longest, round(apart.total_seconds() * 1000))
 
 
-def _time(record: Record) -> datetime | None:
+def _time(record: BatchRecord) -> datetime | None:
     try:
         return _EPOCH + timedelta(milliseconds=record.timestamp) if record.timestamp >= 0 else None
     except OverflowError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from parsers.decoding.batches import Batch
-from parsers.decoding.bodies import Record, Unreadable, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, records
 from parsers.decoding.encoding import Fields, Malformed
 from parsers.formats import segments
 from parsers.formats.file_kind import FileKind
@@ -72,12 +72,12 @@ def _around(span: _Span, first: int, last: int) -> Iterator[_Span]:
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """The rows of any segment, plus its `group-commit` events."""
-    states = _States()
+    states = _ShareStates()
     yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=states.add)
     yield from states.histories.rows()
 
 
-class _States:
+class _ShareStates:
     def __init__(self) -> None:
         self.histories = Histories("share-states", named_by="topic_id")
         self._states: dict[Key, _State] = {}
@@ -91,10 +91,10 @@ class _States:
                     self._record(batch, record)
                 except Malformed as fault:
                     self.histories.wrong(f"a share group's state: {fault}")
-        except (Malformed, Unreadable) as fault:
+        except (Malformed, UnreadableBatch) as fault:
             self.histories.wrong(f"records of a batch: {fault}")
 
-    def _record(self, batch: Batch, record: Record) -> None:
+    def _record(self, batch: Batch, record: BatchRecord) -> None:
         fields = Fields(record.key or b"")
         kind = fields.int16()
         if kind not in (_SNAPSHOT, _UPDATE):
@@ -121,7 +121,7 @@ class _States:
             self.histories.note(key, commit)
 
 
-def understood(record: Record) -> bool:
+def understood(record: BatchRecord) -> bool:
     """Whether the value contains exactly the fields read here, with nothing after them."""
     try:
         kind = Fields(record.key or b"").int16()

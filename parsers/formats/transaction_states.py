@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from parsers.decoding.batches import Batch
-from parsers.decoding.bodies import Record, Unreadable, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, records
 from parsers.decoding.encoding import Fields, Malformed
 from parsers.formats import segments
 from parsers.formats.file_kind import FileKind
@@ -59,12 +59,12 @@ class _States:
             for record in records(batch, MAX_PAYLOAD):
                 if record.value is not None:
                     self._record(batch, record, Fields(record.value))
-        except (Malformed, Unreadable) as fault:
+        except (Malformed, UnreadableBatch) as fault:
             text = f"records of a batch: {fault}"
             if text in self._problems or len(self._problems) < 20:
                 self._problems[text] = self._problems.get(text, 0) + 1
 
-    def _record(self, batch: Batch, record: Record, value: Fields) -> None:
+    def _record(self, batch: Batch, record: BatchRecord, value: Fields) -> None:
         key = Fields(record.key or b"")
         if key.int16() != 0:
             return

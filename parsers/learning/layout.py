@@ -21,7 +21,7 @@ from parsers.layouts import Layout, fitting, sniff
 from parsers.learning.dates import plausible
 from parsers.learning.pieces import Line, groups, guessed, located
 from parsers.learning.rendering import formats_of, pattern_of
-from parsers.learning.sample import HEAD, LINES, Sample, sample_of
+from parsers.learning.sample import HEAD, LINES, LogSample, sample_of
 from parsers.learning.worth import INFORMATIVE, Worth, explains, remainders, worth_of
 from parsers.log_pattern import compiled
 from parsers.matching.literals import anywhere
@@ -88,7 +88,7 @@ def _found(head: bytes, given: Sequence[Layout], line: str | None) -> Learned | 
     return best if best is not None else Learned(listed, trouble=remainders(listed, sample))
 
 
-def _best_group(sample: Sample, listed: Layout | None, line: str | None) -> list[Line] | None:
+def _best_group(sample: LogSample, listed: Layout | None, line: str | None) -> list[Line] | None:
     """The lines whose layout explains the sample best; None if none explains it better than the listed layout."""
     best: list[Line] | None = None
     most = worth_of(listed, sample) if listed is not None else Worth(0, 0, 0, 0, 0)

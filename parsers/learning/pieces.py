@@ -23,7 +23,7 @@ _FIELDS_WITHIN = 400
 """Characters of a line that contain its fields."""
 
 
-class Piece(NamedTuple):
+class LayoutPiece(NamedTuple):
     """A part of the text around a message."""
 
     what: str
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
     stamp: Stamp | None = None
 
 
-Line = tuple[Piece, ...]
+Line = tuple[LayoutPiece, ...]
 
 
 def groups(lines: Iterable[Line]) -> list[list[Line]]:
@@ -43,7 +43,7 @@ def groups(lines: Iterable[Line]) -> list[list[Line]]:
     return sorted(groups.values(), key=len, reverse=True)[:CANDIDATES]
 
 
-def _skeleton(piece: Piece) -> str:
+def _skeleton(piece: LayoutPiece) -> str:
     if piece.stamp is not None:
         return "time" + str(regex.sub(r"dd|MM|yy+", "0", piece.stamp.formats[0]))
     return piece.text if piece.what == "sign" else piece.text[0] if piece.what == "box" else piece.what
@@ -59,7 +59,7 @@ def located(hits: Iterable[Hit]) -> Iterator[Line]:
             begin = component_before(hit.text, place)
             bracketed = _BRACKETED.search(hit.text, 0, begin)
             for at in (begin, bracketed.start()) if bracketed is not None else (begin,):
-                pieces = (*_around(hit.text[:at], pattern), Piece("message", ""), *_around(hit.text[end:], pattern))
+                pieces = (*_around(hit.text[:at], pattern), LayoutPiece("message", ""), *_around(hit.text[end:], pattern))
                 if any(piece.what in ("time", "level") for piece in pieces):
                     yield _once(pieces)
         if trials > TRIALS:
@@ -144,7 +144,7 @@ def guessed(lines: Iterable[str]) -> Iterator[Line]:
         ends = [stamp.end, logger.end(), *(level.end() for level in _LEVEL_WORD.finditer(text, 0, max(stamp.end, logger.end()) + 20))]
         separator = _SEPARATOR.match(text, max(ends))
         if separator is not None:
-            yield _once((*_around(text[: separator.end()], None), Piece("message", "")))
+            yield _once((*_around(text[: separator.end()], None), LayoutPiece("message", "")))
 
 
 _SEPARATOR = regex.compile(r"[^\w\[]*(?:\w+=\"?)?")
@@ -191,7 +191,7 @@ _GAP = regex.compile(
 )
 
 
-def _around(text: str, pattern: Pattern | None) -> Iterator[Piece]:
+def _around(text: str, pattern: Pattern | None) -> Iterator[LayoutPiece]:
     """The pieces of the text before or after a message."""
     at = 0
     for begin, end, piece in sorted(_fields(text, pattern), key=lambda field: field[0]):
@@ -201,24 +201,24 @@ def _around(text: str, pattern: Pattern | None) -> Iterator[Piece]:
     yield from _gap(text[at:])
 
 
-def _fields(text: str, pattern: Pattern | None) -> list[tuple[int, int, Piece]]:
+def _fields(text: str, pattern: Pattern | None) -> list[tuple[int, int, LayoutPiece]]:
     """The time, the logger and the level, each with its place, as far as the text has them."""
-    fields: list[tuple[int, int, Piece]] = []
+    fields: list[tuple[int, int, LayoutPiece]] = []
 
     def free(match: regex.Match[str]) -> bool:
         return all(match.end() <= begin or end <= match.start() for begin, end, _ in fields)
 
     times = list(stamps(text))
     if (stamp := next((s for s in times if s.dated), times[0] if times else None)) is not None:
-        fields.append((stamp.begin, stamp.end, Piece("time", text[stamp.begin : stamp.end], stamp)))
+        fields.append((stamp.begin, stamp.end, LayoutPiece("time", text[stamp.begin : stamp.end], stamp)))
     names = [m for m in _NAME.finditer(text) if free(m) and _enclosed(text, m.start()) == _closed(text, m.end())]
     ranked = [(rank, m) for m in names if (rank := _logger_rank(m[0], pattern)) is not None]
     if ranked:
         name = min(ranked, key=lambda one: one[0])[1]
-        fields.append((name.start(), name.end(), Piece("logger", name[0])))
+        fields.append((name.start(), name.end(), LayoutPiece("logger", name[0])))
     level = next((m for expression in (_LEVEL_WORD, _LEVEL_CUT) for m in expression.finditer(text) if free(m)), None)
     if level is not None:
-        fields.append((level.start(), level.end(), Piece("level", level[0])))
+        fields.append((level.start(), level.end(), LayoutPiece("level", level[0])))
     return fields
 
 
@@ -231,9 +231,9 @@ def _closed(text: str, at: int) -> int:
     return "])}>".find(text[at]) if at < len(text) else -1
 
 
-def _gap(text: str) -> Iterator[Piece]:
+def _gap(text: str) -> Iterator[LayoutPiece]:
     for match in _GAP.finditer(text):
-        yield Piece(match.lastgroup or "", match[0])
+        yield LayoutPiece(match.lastgroup or "", match[0])
 
 
 def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
@@ -245,13 +245,13 @@ def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
     return 2 if _DOTTED.match(name) else None
 
 
-def _once(pieces: Iterable[Piece]) -> Line:
+def _once(pieces: Iterable[LayoutPiece]) -> Line:
     """Keeps the first piece of each field; a second one becomes varying text."""
     seen: set[str] = set()
     once = []
     for piece in pieces:
         if piece.what in ("time", "level", "logger") and piece.what in seen:
-            piece = Piece("word", piece.text)
+            piece = LayoutPiece("word", piece.text)
         seen.add(piece.what)
         once.append(piece)
     return tuple(once)

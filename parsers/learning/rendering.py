@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from parsers.layouts import LEVELS
-from parsers.learning.pieces import Line, Piece
+from parsers.learning.pieces import LayoutPiece, Line
 from parsers.learning.worth import THREAD
 
 
@@ -20,7 +20,7 @@ def pattern_of(group: Sequence[Line], form: str) -> str:
     return "".join(_rendered(list(zip(*group, strict=True)), form)) + "%n"
 
 
-def _rendered(columns: Sequence[Sequence[Piece]], form: str) -> Iterator[str]:
+def _rendered(columns: Sequence[Sequence[LayoutPiece]], form: str) -> Iterator[str]:
     """The pieces as a conversion pattern."""
     for at, column in enumerate(columns):
         after = columns[at + 1][0] if at < len(columns) - 1 else None
@@ -36,12 +36,12 @@ def _rendered(columns: Sequence[Sequence[Piece]], form: str) -> Iterator[str]:
             yield _other(column, glued)
 
 
-def _logger(column: Sequence[Piece], padded: bool, glued: bool) -> str:
+def _logger(column: Sequence[LayoutPiece], padded: bool, glued: bool) -> str:
     pad = f"-{max(len(piece.text) for piece in column)}" if padded else ""
     return f"%{pad}{'logger' if glued else 'c'}"
 
 
-def _other(column: Sequence[Piece], glued: bool) -> str:
+def _other(column: Sequence[LayoutPiece], glued: bool) -> str:
     what, texts = column[0].what, list(dict.fromkeys(piece.text for piece in column))
     if what == "message":
         return "%message" if glued else "%m"
@@ -50,7 +50,7 @@ def _other(column: Sequence[Piece], glued: bool) -> str:
     return _varying(texts, glued) if what == "word" else _literal(texts[0])
 
 
-def _level(columns: Sequence[Sequence[Piece]], at: int, glued: bool) -> str:
+def _level(columns: Sequence[Sequence[LayoutPiece]], at: int, glued: bool) -> str:
     texts = [piece.text for piece in columns[at]]
     name, longest = "level" if glued else "p", max(map(len, texts))
     if _shortened(texts):
@@ -67,7 +67,7 @@ def _shortened(texts: Sequence[str]) -> bool:
     )
 
 
-def _padded(columns: Sequence[Sequence[Piece]], at: int) -> str:
+def _padded(columns: Sequence[Sequence[LayoutPiece]], at: int) -> str:
     """The side on which a level is padded to five characters, as far as the lines show."""
     if _shortened([level.text for level in columns[at]]):
         return ""
@@ -83,19 +83,19 @@ def _padded(columns: Sequence[Sequence[Piece]], at: int) -> str:
     return "right" if after else ""
 
 
-def _fills(columns: Sequence[Sequence[Piece]], at: int, side: int, signs: str) -> bool:
+def _fills(columns: Sequence[Sequence[LayoutPiece]], at: int, side: int, signs: str) -> bool:
     """Whether the text between a level and one of these signs is only padding."""
     sign = columns[at + 2 * side][0] if 0 <= at + 2 * side < len(columns) else None
     filled = all(len(level.text) + len(blank.text) == 5 for level, blank in zip(columns[at], columns[at + side], strict=True))
     return sign is not None and sign.what == "sign" and sign.text in signs and filled
 
 
-def _blanks(columns: Sequence[Sequence[Piece]], at: int) -> list[str]:
+def _blanks(columns: Sequence[Sequence[LayoutPiece]], at: int) -> list[str]:
     """The blanks in a column; none if the column contains other text."""
     return [piece.text for piece in columns[at]] if 0 <= at < len(columns) and columns[at][0].what == "space" else []
 
 
-def _separator(columns: Sequence[Sequence[Piece]], at: int) -> str:
+def _separator(columns: Sequence[Sequence[LayoutPiece]], at: int) -> str:
     """The blanks of a column, minus the padding of a level next to it."""
     text = min(_blanks(columns, at), key=len)
     for level, side, padded, signs in ((at - 1, 1, "right", "])}>|:,;"), (at + 1, -1, "left", "[({<")):

@@ -23,12 +23,12 @@ class Hit(NamedTuple):
     patterns: tuple[Pattern, ...]
 
 
-class Sample(NamedTuple):
+class LogSample(NamedTuple):
     lines: Sequence[str]
     hits: Sequence[Hit]
 
 
-def sample_of(head: bytes, most_lines: int, most_hits: int) -> Sample:
+def sample_of(head: bytes, most_lines: int, most_hits: int) -> LogSample:
     """The first lines, and those of them that contain words of Kafka."""
     raw = head.split(b"\n", most_lines)
     lines = [text_of(line)[:TEXT] for line in (raw if len(raw) == 1 else raw[:-1] if len(head) == HEAD else raw)[:most_lines]]
@@ -38,4 +38,4 @@ def sample_of(head: bytes, most_lines: int, most_hits: int) -> Sample:
         matched = literals.find(text.encode()) if len(hits) < most_hits else ()
         if matched:
             hits.append(Hit(text, literals.candidates(tuple(one[0] for one in matched))))
-    return Sample(lines, hits)
+    return LogSample(lines, hits)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import regex
 
-from parsers.layouts import LEVELS, Layout, Record, prefix
-from parsers.learning.sample import Hit, Sample
+from parsers.layouts import LEVELS, Layout, LogRecord, prefix
+from parsers.learning.sample import Hit, LogSample
 from parsers.matching.literals import relevant
 from parsers.matching.messages import apply
 from parsers.patterns.pattern import Pattern
@@ -28,7 +28,7 @@ def _known(layout: Layout, hits: Iterable[Hit]) -> int:
     return count
 
 
-def _claims(pattern: Pattern, record: Record, layout: Layout) -> bool:
+def _claims(pattern: Pattern, record: LogRecord, layout: Layout) -> bool:
     try:
         message = prefix(record.message, record.logger)[1]
     except ValueError:
@@ -57,7 +57,7 @@ THREAD = regex.compile(r"main(?:-.*)?|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Ee]xe
 """Names of Kafka threads."""
 
 
-def leaves_over(record: Record, layout: Layout) -> bool:
+def leaves_over(record: LogRecord, layout: Layout) -> bool:
     """Whether the message still contains text that clearly belongs to the layout."""
     message = record.message
     if _LEFTOVER.match(message) is not None or (layout.bare and record.logger is not None):
@@ -73,11 +73,11 @@ def leaves_over(record: Record, layout: Layout) -> bool:
     return any(PRINTED_LOGGER.search(part) for part in (message[:80], message[-TAIL:]))
 
 
-def _records(layout: Layout, sample: Sample) -> list[Record]:
+def _records(layout: Layout, sample: LogSample) -> list[LogRecord]:
     return [record for line in sample.lines if (record := layout.read(line)) is not None]
 
 
-def explains(layout: Layout, sample: Sample) -> bool:
+def explains(layout: Layout, sample: LogSample) -> bool:
     """Whether the layout is good enough, so that none has to be learned."""
     records = _records(layout, sample)
     marked = sum(_begins(line) for line in sample.lines)
@@ -95,7 +95,7 @@ def _begins(line: str) -> bool:
     return line[:1] not in ("", " ", "\t") and _MARK.match(line) is not None
 
 
-def remainders(layout: Layout | None, sample: Sample) -> tuple[str, str] | None:
+def remainders(layout: Layout | None, sample: LogSample) -> tuple[str, str] | None:
     """Problem text for a layout that leaves extra text in most messages; no better layout was found."""
     read = [(line, record) for line in sample.lines if layout is not None and (record := layout.read(line)) is not None]
     left = [line for line, record in read if layout is not None and leaves_over(record, layout)]
@@ -117,7 +117,7 @@ class Worth(NamedTuple):
     levels: int
 
 
-def worth_of(layout: Layout, sample: Sample) -> Worth:
+def worth_of(layout: Layout, sample: LogSample) -> Worth:
     records = _records(layout, sample)
     fitting = sum(layout.fits(line) for line in sample.lines)
     left = sum(leaves_over(record, layout) for record in records)

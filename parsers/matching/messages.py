@@ -12,7 +12,7 @@ from typing import Any
 
 import regex
 
-from parsers.layouts import STATE_CHANGE, Layout, Record, is_one_of, prefix
+from parsers.layouts import STATE_CHANGE, Layout, LogRecord, is_one_of, prefix
 from parsers.limits import in_force
 from parsers.patterns.pattern import Pattern, components
 
@@ -21,7 +21,7 @@ LONG_MESSAGE = 2048
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenText:
     """The text to match: one line, or a record of several."""
 
     text: str
@@ -56,7 +56,7 @@ def _prints(pattern: Pattern, bare: str | None) -> bool:
     return bare is not None and (pattern.printed_by is None or not pattern.printed_by.isdisjoint(components(bare)))
 
 
-def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str | None]:
+def whole_message(record: LogRecord, rest: str, layout: Layout) -> tuple[str, str | None]:
     """Message and logger of a record of several lines; the logger may be printed at the end of a later line than the first."""
     if not rest:
         return record.message, record.logger
@@ -66,7 +66,7 @@ def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str |
     return f"{record.message}\n{rest[: match.start()]}{rest[match.end() :]}", match.groupdict().get("logger")
 
 
-def readings_of(seen: Seen) -> Sequence[tuple[Mapping[str, Any], str]]:
+def readings_of(seen: SeenText) -> Sequence[tuple[Mapping[str, Any], str]]:
     """Component and message. If no logger is known, both with and without the writer that begins the lines of state changes."""
     plain = prefix(seen.message, seen.logger)
     if not seen.bare:

@@ -39,7 +39,7 @@ _TABLE = "pattern"
 
 
 @dataclass(frozen=True)
-class Place:
+class PatternPlace:
     """A pattern of a file, or one of its samples, as errors name it. Patterns and samples are counted from 1."""
 
     file: str
@@ -68,7 +68,7 @@ def read(text: str, file: str) -> list[Pattern]:
         raise ValueError(f"{file}: it has no table [[{_TABLE}]]")
     patterns: dict[str, Pattern] = {}
     for number, table in enumerate(tables, 1):
-        place = Place(file, number, table.get("name"))
+        place = PatternPlace(file, number, table.get("name"))
         pattern = _pattern(_checked(table, place))
         _check_expression(pattern, place)
         if pattern.name in patterns:
@@ -100,12 +100,12 @@ _MEMBERS = {"replica_offsets": [field.name for field in EVENTS.field("replica_of
 """Members of structures, by column: a sample leaves out those that are null."""
 
 
-def _checked(table: Row, place: Place) -> Row:
+def _checked(table: Row, place: PatternPlace) -> Row:
     found = checked(table, _PATTERN_KEYS, _REQUIRED, place.error, _OTHER_NAMES)
     return {**found, "samples": [_checked_sample(sample, replace(place, sample=at)) for at, sample in enumerate(table["samples"], 1)]}
 
 
-def _checked_sample(table: Row, place: Place) -> Row:
+def _checked_sample(table: Row, place: PatternPlace) -> Row:
     found = checked(table, _SAMPLE_KEYS, ("line",), place.error, _OTHER_NAMES)
     if both := next((name for name in found.get("absent", ()) if name in found.get("fields", ())), None):
         raise place.error(f"column `{both}` is in `fields` and in `absent`")
@@ -125,7 +125,7 @@ _OTHER_NAMES = {
 """Words that mean a key and are not spelled like it."""
 
 
-def _check_expression(pattern: Pattern, place: Place) -> None:
+def _check_expression(pattern: Pattern, place: PatternPlace) -> None:
     """Raises ValueError if the expression or a column that it fills is not valid."""
     try:
         groups = pattern.compiled.groupindex

@@ -162,7 +162,7 @@ def _cells(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = True) -> Iterator[ExportRecord]:
     """The rows of a table with these columns; `header`: the first row has their names."""
-    lines = _Lines(outer)
+    lines = _CsvLines(outer)
     columns = known_names(names)
     csv.field_size_limit(max(csv.field_size_limit(), MAX_RECORD))
     reader = csv.reader(lines, delimiter=delimiter)
@@ -181,7 +181,7 @@ def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = 
             yield ExportRecord(with_objects(dict(zip(columns, row, strict=False))), *lines.place, lines.raw)
 
 
-class _Lines(Iterator[str]):
+class _CsvLines(Iterator[str]):
     """The lines of a file for csv.reader, with the place of the first one of each row."""
 
     def __init__(self, outer: Outer) -> None:

@@ -62,7 +62,7 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Run:
+class WriterRun:
     """Consecutive lines of one writer and one host: lists by line, with the fields of Line."""
 
     text: list[bytes] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Run:
     host: str = ""
 
     @classmethod
-    def of(cls, line: Line) -> Run:
+    def of(cls, line: Line) -> WriterRun:
         return cls([line.text], [line.line], [line.byte], [line.raw], [line.utc], line.writer, line.host)
 
     def __len__(self) -> int:
@@ -83,17 +83,17 @@ class Run:
     def __iter__(self) -> Iterator[Line]:
         return map(Line, self.text, self.line, self.byte, self.raw, repeat(self.writer), repeat(self.host), self.utc)
 
-    def add(self, others: Run) -> None:
+    def add(self, others: WriterRun) -> None:
         self.text += others.text
         self.line += others.line
         self.byte += others.byte
         self.raw += others.raw
         self.utc += others.utc
 
-    def at(self, order: Iterable[int]) -> Run:
+    def at(self, order: Iterable[int]) -> WriterRun:
         """The lines with these indexes, in this order."""
         indexes = list(order)
-        return Run(
+        return WriterRun(
             [self.text[i] for i in indexes],
             [self.line[i] for i in indexes],
             [self.byte[i] for i in indexes],
@@ -223,10 +223,10 @@ class Unwrapper:
         """Every line of the file, in file order."""
         return chain.from_iterable(self.runs(outer))
 
-    def runs(self, outer: Outer) -> Iterator[Run]:
+    def runs(self, outer: Outer) -> Iterator[WriterRun]:
         """The same, with consecutive lines of one writer and one host together."""
         if self._records is not None:
-            yield from map(Run.of, self._exported(self._records(outer)))
+            yield from map(WriterRun.of, self._exported(self._records(outer)))
             return
         while True:
             if (run := self._run(outer)) is not None:
@@ -236,16 +236,16 @@ class Unwrapper:
                 break
             text, number, byte = next_line
             if text.startswith(_CURSOR):
-                yield from map(Run.of, self._entry(outer, number, byte))
+                yield from map(WriterRun.of, self._entry(outer, number, byte))
             elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
                 self._section = section[1].decode("utf-8", "replace").strip()
             elif (line := self._straight(text, number, byte)) is not None:
                 self._form = self._run_of(text + b"\n") or self._form
-                yield Run.of(line)
+                yield WriterRun.of(line)
             else:
-                yield from map(Run.of, self.line(text, number, byte))
+                yield from map(WriterRun.of, self.line(text, number, byte))
         for text, line in list(self._pending.values()):
-            yield from map(Run.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
+            yield from map(WriterRun.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
 
     def _exported(self, records: Iterable[ExportRecord]) -> Iterator[Line]:
         """The lines of an export whose records are not lines of the file."""
@@ -269,7 +269,7 @@ class Unwrapper:
             return learned(line)
         return run
 
-    def _run(self, outer: Outer) -> Run | None:
+    def _run(self, outer: Outer) -> WriterRun | None:
         """The next lines that are in the same wrapper as those before, as returned by `_straight`."""
         if self._form is None or self._section or self._pending:
             return None
@@ -299,7 +299,7 @@ class Unwrapper:
             return None
         numbers = list(range(outer.line, outer.line + len(texts)))
         outer.skip(at - first, len(texts))
-        return Run(texts, numbers, places, raws, utcs, "", host.decode("utf-8", "replace"))
+        return WriterRun(texts, numbers, places, raws, utcs, "", host.decode("utf-8", "replace"))
 
     def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
         """The result of `line` for a whole line in one wrapper or none, as most are; None if `line` has to be called."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from parsers.wrappers.unwrapper import Line, Run
+from parsers.wrappers.unwrapper import Line, WriterRun
 
 MAX_WRITERS = 200
 """Writers of one file that are distinguished."""
@@ -16,7 +16,7 @@ MAX_WRITERS = 200
 W = TypeVar("W")
 
 
-class Writers(Generic[W]):
+class FileWriters(Generic[W]):
     """The writers of one file, as objects that `begin` makes from their names; `own` is for lines without a writer."""
 
     def __init__(self, own: W, begin: Callable[[str], W]) -> None:
@@ -31,7 +31,7 @@ class Writers(Generic[W]):
         yield self.own
         yield from self.named.values()
 
-    def of(self, line: Line | Run, lines: int = 1) -> W:
+    def of(self, line: Line | WriterRun, lines: int = 1) -> W:
         """The writer of a line, or of several like it. The first host counts as the file's own, because most journals have one host."""
         self._host = self._host or line.host
         name = line.writer or (line.host if line.host != self._host else "")

@@ -17,7 +17,7 @@ import zstandard
 from fixtures.exports import FORMS
 from fixtures.exports.rows import Options, Record, arranged
 from parsers.decoding.batches import Batch, headers
-from parsers.decoding.bodies import Unreadable, records
+from parsers.decoding.bodies import UnreadableBatch, records
 from parsers.decoding.encoding import Malformed
 from parsers.evidence import HEAD, LOG_KINDS, kind_of
 from parsers.paths import partition_of
@@ -75,7 +75,7 @@ def _bodies(data: bytes) -> Iterator[bytes]:
         if isinstance(batch, Batch):
             try:
                 told = list(records(batch, 1 << 20))[:9]
-            except (Malformed, Unreadable):
+            except (Malformed, UnreadableBatch):
                 continue
             framed = BETWEEN.join(WITHIN.join(NULL if p is None else p for p in (r.key, r.value)) for r in told)
             yield bytes([32 * batch.control]) + framed

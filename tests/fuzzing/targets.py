@@ -29,7 +29,7 @@ from parsers import evidence
 from parsers.catalogue.log_file import read_log, read_log_by_columns
 from parsers.containers.walk import members
 from parsers.decoding.batches import CODECS, Batch, headers
-from parsers.decoding.bodies import Record, Unreadable, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, records
 from parsers.decoding.encoding import Malformed
 from parsers.formats import READERS, cluster_tools
 from parsers.formats.checkpoints import EVENTS_OF_KIND
@@ -233,8 +233,8 @@ def _codecs(data: bytes) -> None:
     whole = v2(payload, data[1] // 3, attributes=codec) if magic == 2 else message(3, magic, 5, None, payload, codec)
     for batch in headers(BytesIO(whole), payload=1 << 20):
         try:
-            assert all(isinstance(r, Record) for r in records(cast(Any, batch), 1 << 20))
-        except (Malformed, Unreadable) as fault:
+            assert all(isinstance(r, BatchRecord) for r in records(cast(Any, batch), 1 << 20))
+        except (Malformed, UnreadableBatch) as fault:
             assert str(fault)
 
 
@@ -242,7 +242,7 @@ def framed(data: bytes) -> bytes:
     """A batch of such keys and values; those of the first byte's attributes."""
     told = [tuple(None if p == NULL else p for p in one.partition(WITHIN)[::2]) for one in data[1:].split(BETWEEN)]
     attributes = data[0] & 0b110000 if data else 0
-    payload = b"".join(body(n, Record(0, 1000, k, v), 1000) for n, (k, v) in enumerate(told))
+    payload = b"".join(body(n, BatchRecord(0, 1000, k, v), 1000) for n, (k, v) in enumerate(told))
     return v2(payload, len(told), attributes=attributes)
 
 
@@ -259,7 +259,7 @@ def _copied(path: str, data: bytes, kind: str) -> tuple[Names, bytes]:
         text.note_all(told, names)
     try:
         return names, b"".join(bundle._anew(member, BytesIO(data), kind, names, b"secret"))
-    except (text.Unsafe, Unreadable) as why:
+    except (text.Unsafe, UnreadableBatch) as why:
         assert str(why)
         return names, b""
 

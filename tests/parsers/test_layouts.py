@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.layouts import LOG4J, STATE_CHANGE, Record, abbreviates, fitting, instant, misfit, prefix, shapes, sniff, timestamp
+from parsers.layouts import LOG4J, STATE_CHANGE, LogRecord, abbreviates, fitting, instant, misfit, prefix, shapes, sniff, timestamp
 
 
 def test_logger_is_in_the_last_parentheses() -> None:
     line = "[2026-11-21 02:15:38,147] INFO Loaded 1 logs in 22ms (unclean log dirs = ArrayBuffer(/data)) (kafka.log.LogManager)"
-    assert LOG4J.read(line) == Record(
+    assert LOG4J.read(line) == LogRecord(
         datetime(2026, 11, 21, 2, 15, 38, 147000),
         "INFO",
         "Loaded 1 logs in 22ms (unclean log dirs = ArrayBuffer(/data))",
@@ -95,7 +95,7 @@ def test_sniffed_layouts(name: str, line: str, time: datetime, utc: bool, logger
     assert layout is not None
     assert layout.name == name
     assert layout.begins(line.encode(), 0)
-    assert layout.read(line) == Record(time, "INFO", MESSAGE, logger, utc)
+    assert layout.read(line) == LogRecord(time, "INFO", MESSAGE, logger, utc)
 
 
 def test_component_in_front_of_a_message_is_no_thread() -> None:

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parsers import evidence, pieces
-from parsers.containers.units import Piece, Unit, units
+from parsers.containers.units import LogPiece, Unit, units
 from parsers.patterns import PATTERNS
 from tests.support.archives import FILES, put, spread, tar
 from tests.support.paths import BUNDLES
@@ -70,7 +70,7 @@ def ascending(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def cut_at(unit: Unit, cuts: list[int]) -> list[Unit]:
-    return [replace(unit, piece=Piece(begin, end)) for begin, end in zip([0, *cuts], [*cuts, None], strict=True)]
+    return [replace(unit, piece=LogPiece(begin, end)) for begin, end in zip([0, *cuts], [*cuts, None], strict=True)]
 
 
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(sorted(CHANGES)), max_size=2), st.sets(st.integers(1, 14), min_size=1, max_size=6))

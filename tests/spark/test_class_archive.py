@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from spark import class_archive
-from spark.class_archive import KEEP, SWITCH, Archive, archive_for, make_at_exit, prune
+from spark.class_archive import KEEP, SWITCH, ClassArchive, archive_for, make_at_exit, prune
 from spark.java import Java, find_java
 from spark.training import jobs
 
@@ -38,7 +38,7 @@ def at_exit(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return registered
 
 
-def found() -> Archive:
+def found() -> ClassArchive:
     archive = archive_for(find_java())
     assert archive is not None
     return archive
@@ -79,7 +79,7 @@ def test_a_cache_that_cannot_be_is_no_archive(tmp_path: Path, monkeypatch: pytes
     [(True, "-XX:AOTCache={}", "-XX:AOTCacheOutput={}"), (False, "-XX:SharedArchiveFile={}", "-XX:ArchiveClassesAtExit={}")],
 )
 def test_options_to_use_and_to_record(tmp_path: Path, ahead_of_time: bool, use: str, record: str) -> None:
-    archive = Archive(tmp_path / "a", ahead_of_time)
+    archive = ClassArchive(tmp_path / "a", ahead_of_time)
     assert archive.recording(tmp_path / "b") == [record.format(tmp_path / "b")]
     assert archive.options() == []
     archive.path.touch(mode=0o600)
@@ -87,7 +87,7 @@ def test_options_to_use_and_to_record(tmp_path: Path, ahead_of_time: bool, use: 
 
 
 def test_an_archive_others_may_write_is_not_trusted(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "a", True)
+    archive = ClassArchive(tmp_path / "a", True)
     archive.path.touch()
     archive.path.chmod(0o666)
     assert archive.options() == []

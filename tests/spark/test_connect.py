@@ -16,7 +16,7 @@ import pytest
 
 from spark import connect
 from spark.java import find_java
-from spark.session import Refused, start
+from spark.session import SparkRefused, start
 from tests.support.hostile import command, executed, fill, run
 from tests.support.paths import BUNDLES
 
@@ -48,7 +48,7 @@ def complete(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["no server", "no port"],
 )
 def test_a_server_that_cannot_be_reached_is_one_line_without_the_token(complete: None, url: str, words: str) -> None:
-    with pytest.raises(Refused, match=r"^sc://[^\n]+$") as found:
+    with pytest.raises(SparkRefused, match=r"^sc://[^\n]+$") as found:
         start(url)
     assert words in str(found.value)
     assert "secret" not in str(found.value)
@@ -56,12 +56,12 @@ def test_a_server_that_cannot_be_reached_is_one_line_without_the_token(complete:
 
 def test_a_missing_package_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connect, "MODULES", ("grpc_of_tests",))
-    with pytest.raises(Refused, match=r"^sc://host: [^\n]*grpc_of_tests[^\n]* extra connect$"):
+    with pytest.raises(SparkRefused, match=r"^sc://host: [^\n]*grpc_of_tests[^\n]* extra connect$"):
         start("sc://host/;token=secret")
 
 
 def test_memory_is_a_setting_of_the_server(complete: None) -> None:
-    with pytest.raises(Refused, match="leave out --memory"):
+    with pytest.raises(SparkRefused, match="leave out --memory"):
         start("sc://host", conf={"spark.driver.memory": "2g"})
 
 

@@ -40,7 +40,7 @@ def test_a_spark_that_lacks_something_is_named_in_one_line(tmp_path: Path, monke
     monkeypatch.setattr(session, "spark_home", lambda: tmp_path)
     monkeypatch.setattr(session, "find_java", lambda: Java(tmp_path, "17"))
     monkeypatch.setattr(session, "Jvm", Broken)
-    with pytest.raises(session.Refused, match=r"^pyspark \S+ lacks interfaces that this tool uses: [^\n]*JavaModuleOptions[^\n]*$"):
+    with pytest.raises(session.SparkRefused, match=r"^pyspark \S+ lacks interfaces that this tool uses: [^\n]*JavaModuleOptions[^\n]*$"):
         session.start()
     monkeypatch.setattr(interfaces, "lacking", lambda _: [])
     with pytest.raises(AttributeError):

@@ -30,7 +30,7 @@ from parsers.own_files import OwnFile
 from parsers.schemas import EVENTS
 from spark import pipeline
 from spark.ipc import opened
-from spark.pipeline import CELLS, JUDGED_ROWS, LEAST_A_CORE, Events, Identified, balance, judging_tasks, of_block, tasks
+from spark.pipeline import CELLS, JUDGED_ROWS, LEAST_A_CORE, Identified, SparkEvents, balance, judging_tasks, of_block, tasks
 from tests.support import local
 from tests.support.paths import BUNDLES
 
@@ -108,7 +108,7 @@ def test_heavy_cell_is_spread_over_the_buckets_it_may_mean() -> None:
         assert tasks[8] not in heavy
 
 
-def everything(events: Events) -> pa.Table:
+def everything(events: SparkEvents) -> pa.Table:
     return pa.concat_tables(map(of_block, events.blocks.collect()))
 
 

@@ -18,7 +18,7 @@ from forensics.commands import evidence
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
 from spark import progress
-from spark.progress import Seen, Watch, announced, metered
+from spark.progress import DoneSoFar, Watch, announced, metered
 
 
 class Tracker:
@@ -52,23 +52,23 @@ def test_half_a_file_is_half_of_its_bytes(name: str, hands: int, tmp_path: Path,
     unit = unit if hands == 1 else replace(unit, size=unit.size // hands, dealt=(0, hands))
     seen = watch(tmp_path)
     told = announced(tmp_path, unit.size)
-    assert seen.seen() == Seen(0, unit.size, True)
+    assert seen.seen() == DoneSoFar(0, unit.size, True)
     for read in metered([unit], told):
         for _, stream, _ in read_unit(read):
             assert stream is not None
             stream.read(len(content) // 2)
             assert seen.seen().done / unit.size == pytest.approx(0.5, abs=0.15)
-    assert seen.seen() == Seen(unit.size, unit.size, True)
-    assert watch(tmp_path).seen() == Seen(0, 0, True), "what was read before is not this stage's"
+    assert seen.seen() == DoneSoFar(unit.size, unit.size, True)
+    assert watch(tmp_path).seen() == DoneSoFar(0, 0, True), "what was read before is not this stage's"
 
 
 def test_what_is_read_elsewhere_counts_by_its_tasks(tmp_path: Path) -> None:
     seen = watch(tmp_path, a=(3, 4), b=(0, 4))
-    assert seen.seen() == Seen(3, 8, False)
+    assert seen.seen() == DoneSoFar(3, 8, False)
     told = announced(tmp_path, 800)
-    assert seen.seen() == Seen(300, 800, True)
+    assert seen.seen() == DoneSoFar(300, 800, True)
     assert [*metered(units([__file__]), told.with_name("elsewhere"))] == units([__file__])
-    assert seen.seen() == Seen(300, 800, True)
+    assert seen.seen() == DoneSoFar(300, 800, True)
 
 
 def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,7 @@ def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(evidence, "QUIET_S", 0.0)
     monkeypatch.setattr(evidence, "PERIOD_S", 0.01)
-    monkeypatch.setattr(evidence, "_seen_of", lambda _: lambda: Seen(31_000_000, 264_000_000, True))
+    monkeypatch.setattr(evidence, "_seen_of", lambda _: lambda: DoneSoFar(31_000_000, 264_000_000, True))
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     with evidence.Progress().stage("Keeping the case in /var/tmp/incidents/2026-11-22"):
@@ -96,14 +96,14 @@ def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("seen", "lately", "told"),
     [
-        (Seen(31_000_000, 264_000_000, True), (1, 10**6), "31 of 264 MB"),
-        (Seen(31_000_000, 264_000_000, True), (10, 23_300_000), "31 of 264 MB, 01:40 left"),
-        (Seen(1_250_000_000, 10**12, True), (100, 10**9), "1.2 of 1000.0 GB, 1 day, 3:44:35 left"),
-        (Seen(3, 12, False), (6, 2), "3 of 12 tasks, 00:27 left"),
-        (Seen(12, 12, False), (6, 2), "12 of 12 tasks"),
+        (DoneSoFar(31_000_000, 264_000_000, True), (1, 10**6), "31 of 264 MB"),
+        (DoneSoFar(31_000_000, 264_000_000, True), (10, 23_300_000), "31 of 264 MB, 01:40 left"),
+        (DoneSoFar(1_250_000_000, 10**12, True), (100, 10**9), "1.2 of 1000.0 GB, 1 day, 3:44:35 left"),
+        (DoneSoFar(3, 12, False), (6, 2), "3 of 12 tasks, 00:27 left"),
+        (DoneSoFar(12, 12, False), (6, 2), "12 of 12 tasks"),
     ],
 )
-def test_words(seen: Seen, lately: tuple[float, int], told: str) -> None:
+def test_words(seen: DoneSoFar, lately: tuple[float, int], told: str) -> None:
     assert evidence.progress_text(seen, *lately) == told
 
 

@@ -237,7 +237,7 @@ def test_the_launcher_of_a_cluster_starts_outside_of_the_working_directory(tmp_p
     monkeypatch.setenv("SPARK_CONF_DIR", "conf")
     monkeypatch.setenv("JAVA_HOME", "/jdk")
     files = {"spark.archives": "env.tar.gz#env,hdfs://host/other.zip,/abs.tgz", "spark.executor.memory": "4g"}
-    with pytest.raises(sessions.Refused, match="enough"):
+    with pytest.raises(sessions.SparkRefused, match="enough"):
         sessions.start("local-cluster[1,1,512]", conf=files)
     assert not Path(told["cwd"]).is_relative_to(tmp_path) and not any(Path(told["cwd"]).iterdir())
     own = {name: told["environment"][name] for name in ("SPARK_HOME", "SPARK_CONF_DIR", "JAVA_HOME")}
@@ -246,5 +246,5 @@ def test_the_launcher_of_a_cluster_starts_outside_of_the_working_directory(tmp_p
     assert told["conf"]["spark.executor.memory"] == "4g"
     assert not any("secret" in name for name in told["conf"]), "other accounts see command lines"
     monkeypatch.setattr(sessions, "_has_name", lambda: False)
-    with pytest.raises(sessions.Refused, match=f"needs a name for user id {os.getuid()}"):
+    with pytest.raises(sessions.SparkRefused, match=f"needs a name for user id {os.getuid()}"):
         sessions.start("local-cluster[1,1,512]")

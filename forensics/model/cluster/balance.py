@@ -104,7 +104,7 @@ def limit(cluster: Cluster) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class BrokerLoads:
     """The load of brokers: each metric's shares D_m(n), all metrics' share D_b(n), its deviation r(n) = |D_b(n) - 1/N| * N and the
     standard deviation sigma of the shares."""
 
@@ -127,7 +127,7 @@ class Load:
         return LOAD_DEVIATION / len(self.shares) if self.shares else 0.0
 
 
-def load(metrics: Mapping[str, Mapping[int, float]], weights: Mapping[str, float] | None = None) -> Load:
+def load(metrics: Mapping[str, Mapping[int, float]], weights: Mapping[str, float] | None = None) -> BrokerLoads:
     """The load by metrics, each with a value for every broker; weights are 1 if not given. Metrics whose values are all zero are
     ignored."""
     weights = weights or {}
@@ -137,7 +137,7 @@ def load(metrics: Mapping[str, Mapping[int, float]], weights: Mapping[str, float
     }
     loads = {b: sum(weights.get(m, 1.0) * share[b] for m, share in shares.items()) for b in brokers}
     total = sum(loads.values())
-    return Load(shares, {b: value / total for b, value in loads.items()} if total > 0 else {})
+    return BrokerLoads(shares, {b: value / total for b, value in loads.items()} if total > 0 else {})
 
 
 PARTITIONS, LEADERS, DISK, TRAFFIC = "partitions", "leaders", "bytes on disk", "bytes in"
@@ -162,7 +162,7 @@ def metrics(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[s
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _PlacedLoad:
     """What the partitions add to each broker."""
 
     counts: Mapping[str, dict[int, float]]
@@ -173,9 +173,9 @@ class _Placed:
     """Brokers in the ISR of a partition with a leader."""
 
 
-def _placed(partitions: Iterable[Mapping[str, Any]]) -> _Placed:
+def _placed(partitions: Iterable[Mapping[str, Any]]) -> _PlacedLoad:
     counts: dict[str, dict[int, float]] = {name: defaultdict(float) for name in (PARTITIONS, LEADERS, TRAFFIC)}
-    placed = _Placed(counts, defaultdict(float), set())
+    placed = _PlacedLoad(counts, defaultdict(float), set())
     for p in partitions:
         for broker in p["replicas"] or ():
             counts[PARTITIONS][broker] += 1
@@ -189,7 +189,7 @@ def _placed(partitions: Iterable[Mapping[str, Any]]) -> _Placed:
     return placed
 
 
-def _brokers(cluster: Cluster, placed: _Placed, with_replicas: Collection[int]) -> set[int]:
+def _brokers(cluster: Cluster, placed: _PlacedLoad, with_replicas: Collection[int]) -> set[int]:
     """The brokers that take part. A broker with replicas, none of them in sync, is down."""
     named = {n.id for n in cluster.nodes.values() if n.broker} | {m.broker for m in cluster.measures} | set(with_replicas)
     return {b for b in named if b in placed.in_sync or b not in with_replicas}

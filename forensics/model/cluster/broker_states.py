@@ -40,7 +40,7 @@ _ELECTED = of(role=Role.ELECTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Span(Record):
+class StateSpan(Record):
     """A state of a node."""
 
     broker: Annotated[Int32, "node id"]
@@ -56,7 +56,7 @@ FACTS: tuple[Fact, ...] = (OFFLINE, *crash_times.FACTS)
 """Facts that the spans are made from, besides the cluster."""
 
 
-def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> list[Span]:
+def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> list[StateSpan]:
     """The spans of all nodes, by node and time, in all clusters they were in. `partitions`: rows of the partitions that exist at the end. A
     partition that has no leader from some time on shows that its broker is down if no other broker could report it."""
     leaderless, times = _leaderless(partitions), CrashTimes(cluster, partitions)
@@ -74,7 +74,7 @@ def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> lis
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
 
 
-def running(known: Iterable[Span]) -> set[int]:
+def running(known: Iterable[StateSpan]) -> set[int]:
     """The nodes that were running when the evidence ends."""
     return {s.broker for s in known if s.state == UP and s.end is None and not s.cluster}
 
@@ -90,14 +90,14 @@ def _leaderless(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datet
     return leaderless
 
 
-def _begin(begun: dict[int, datetime], of_cluster: Iterable[Span]) -> None:
+def _begin(begun: dict[int, datetime], of_cluster: Iterable[StateSpan]) -> None:
     """The earliest time at which each node began."""
     for s in of_cluster:
         if s.start is not None and s.state not in (UNSTATED, CLOCK):
             begun[s.broker] = min(s.start, begun.get(s.broker, s.start))
 
 
-def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
+def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[StateSpan]:
     """Spans in a cluster that has ended, up to the time at which each node began in a later one. Coverage by logs is left to the cluster
     that exists at the end."""
     own = [
@@ -108,7 +108,7 @@ def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
     return [replace(s, end=end, cluster=life.number) for s, end in ended if s.start is None or end is None or s.start <= end]
 
 
-def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times: CrashTimes) -> Iterator[Span]:
+def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times: CrashTimes) -> Iterator[StateSpan]:
     availability = cluster.availability(node.id)
     yield from _of_runs(node, cluster, availability, availability.unmissed(leaderless), times)
     yield from _seen_by_controller(availability)
@@ -116,11 +116,11 @@ def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times
     yield from _pauses(availability)
     for change in node.clock.changes:
         before, after = (Clock.at_offset(ms).zone for ms in (change.before_ms, change.after_ms))
-        yield Span(node.id, CLOCK, change.at, change.at, said("broker/zones", before=before, after=after))
+        yield StateSpan(node.id, CLOCK, change.at, change.at, said("broker/zones", before=before, after=after))
     yield from _unknown(node, cluster, availability)
 
 
-def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, times: CrashTimes) -> Iterator[Span]:
+def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, times: CrashTimes) -> Iterator[StateSpan]:
     started = _times(cluster.of(*_UP), node)
     unclean = _times((e for e in cluster.of("unclean-start") if e.count), node)
     outages = {id(a.life): a for a in availability.outages if a.life is not None}
@@ -139,11 +139,11 @@ def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed:
             yield from _down(availability, run, outage, crash, over, after.begin_at if after is not None else None)
 
 
-def _seen_by_controller(availability: Availability) -> Iterator[Span]:
+def _seen_by_controller(availability: Availability) -> Iterator[StateSpan]:
     """Shutdowns that only the controller saw."""
     for a in availability.outages:
         if a.life is None:
-            yield Span(availability.broker, DOWN, a.since, a.until, said("broker/shutdown-seen"), quote(a.event))
+            yield StateSpan(availability.broker, DOWN, a.since, a.until, said("broker/shutdown-seen"), quote(a.event))
 
 
 def _times(events: Iterable[Event], node: Node) -> list[datetime]:
@@ -153,7 +153,7 @@ def _times(events: Iterable[Event], node: Node) -> list[datetime]:
 
 def _starting(
     node: Node, run: BrokerRun, over: datetime | None, started: Sequence[datetime], unclean: Sequence[datetime], *, after_crash: bool
-) -> Span | None:
+) -> StateSpan | None:
     """The start of a broker's run, until it is up or has failed. `started`, `unclean`: times of the lines that it is up, and that it
     recovers its logs."""
     begin = run.begin_at
@@ -164,44 +164,44 @@ def _starting(
         return None
     end = up or over
     recovers = after_crash or any(begin <= at <= (end or at) for at in unclean)
-    return Span(node.id, RECOVERING if recovers else STARTING, begin, end, evidence=quote(run.begin))
+    return StateSpan(node.id, RECOVERING if recovers else STARTING, begin, end, evidence=quote(run.begin))
 
 
-def _up_and_stopping(node: Node, run: BrokerRun, begin: datetime | None, over: datetime | None) -> Iterator[Span]:
+def _up_and_stopping(node: Node, run: BrokerRun, begin: datetime | None, over: datetime | None) -> Iterator[StateSpan]:
     stop = run.stop.at if run.stop is not None and run.stop is not run.end else None
     end = stop if stop is not None and (begin is None or stop >= begin) else over
-    yield Span(node.id, UP, begin, end, evidence=quote(run.begin, run.last_seen))
+    yield StateSpan(node.id, UP, begin, end, evidence=quote(run.begin, run.last_seen))
     if end is not over and end is not None and over is not None and over > end:
-        yield Span(node.id, STOPPING, end, over, evidence=quote(run.stopping, run.end))
+        yield StateSpan(node.id, STOPPING, end, over, evidence=quote(run.stopping, run.end))
 
 
 def _down(
     availability: Availability, run: BrokerRun, outage: Outage | None, crash: CrashTime | None, since: datetime, until: datetime | None
-) -> Iterator[Span]:
+) -> Iterator[StateSpan]:
     """From the end of a run to the start of the next."""
     evidence = quote(run.last_seen if run.outcome != "stopped" else None, outage.event if outage is not None else run.end)
     if crash is None:
         detail = said(f"broker/{'could-not-start' if run.outcome == 'failed' else 'shut-down'}")
-        yield Span(availability.broker, DOWN, since, until, detail, evidence)
+        yield StateSpan(availability.broker, DOWN, since, until, detail, evidence)
         return
     known = crash.latest or since
     if known > since:
         last = said("broker/last-sign", wrote=crash.wrote, at=since)
-        yield Span(availability.broker, ENDED, since, known, last, evidence)
+        yield StateSpan(availability.broker, ENDED, since, known, last, evidence)
     if until is None or known < until:
-        yield Span(availability.broker, DOWN, known, until, said("broker/crashed"), evidence)
+        yield StateSpan(availability.broker, DOWN, known, until, said("broker/crashed"), evidence)
 
 
-def _fenced(availability: Availability) -> Iterator[Span]:
+def _fenced(availability: Availability) -> Iterator[StateSpan]:
     """Several nodes may report it: each has a copy of the metadata log, or replays it."""
-    found: list[Span] = []
+    found: list[StateSpan] = []
     for event in availability.fenced(datetime.min, datetime.max):
         if event.at is None or (found and (found[-1].end is None or event.at <= found[-1].end)):
             continue
         again = [e.at for e in availability.between("back", event.at, datetime.max)[:1] if e.at is not None]
         if availability.went_on(event) or not again:
             until = min((*again, *availability.begun(event.at, datetime.max)[:1]), default=None)
-            found.append(Span(availability.broker, FENCED, event.at, until, _reason(event), quote(event)))
+            found.append(StateSpan(availability.broker, FENCED, event.at, until, _reason(event), quote(event)))
     yield from found
 
 
@@ -209,16 +209,16 @@ def _reason(event: Event) -> Message | None:
     return said("broker/reason", reason=event.reason) if event.reason else None
 
 
-def _pauses(availability: Availability) -> Iterator[Span]:
+def _pauses(availability: Availability) -> Iterator[StateSpan]:
     pauses = [(e, lasting(e)) for e in availability.said("pause") if e.duration_ms and e.at is not None]
     long = sorted((t for t in pauses if t[1] >= NOTICEABLE_PAUSE), key=lambda t: (-t[1], t[0].at))[:MOST_PAUSES]
     for e, length in long:
         if e.at is not None:
             detail = said("broker/paused", seconds=length.total_seconds(), reason=e.reason or "pause")
-            yield Span(availability.broker, PAUSED, e.at, e.at + length, detail, quote(e))
+            yield StateSpan(availability.broker, PAUSED, e.at, e.at + length, detail, quote(e))
 
 
-def _controllers(cluster: Cluster) -> Iterator[Span]:
+def _controllers(cluster: Cluster) -> Iterator[StateSpan]:
     """From each election to the next of another node, or to the end of its own process."""
     elected: list[Event] = []
     for e in cluster.of(*_ELECTED):
@@ -228,7 +228,7 @@ def _controllers(cluster: Cluster) -> Iterator[Span]:
         assert e.controller is not None and e.at is not None
         until = _replaced(cluster, e.controller, e.at, following.at if following is not None else None)
         epoch = said("broker/epoch", epoch=e.controller_epoch) if e.controller_epoch is not None else None
-        yield Span(e.controller, CONTROLLER, e.at, until, epoch, quote(e))
+        yield StateSpan(e.controller, CONTROLLER, e.at, until, epoch, quote(e))
 
 
 def _replaced(cluster: Cluster, controller: int, elected: datetime, following: datetime | None) -> datetime | None:
@@ -240,17 +240,17 @@ def _replaced(cluster: Cluster, controller: int, elected: datetime, following: d
     return min((*ends, *([following] if following is not None else [])), default=None)
 
 
-def _unknown(node: Node, cluster: Cluster, availability: Availability) -> Iterator[Span]:
+def _unknown(node: Node, cluster: Cluster, availability: Availability) -> Iterator[StateSpan]:
     """Stretches that none of its logs covers, and in which it was not known to be down."""
     covered = sorted((s.first, s.last) for s in cluster.sources_of(node.id) if s.first is not None and s.last is not None and s.lines)
     if not covered:
-        yield Span(node.id, UNSTATED, None, None, said("broker/none-collected"))
+        yield StateSpan(node.id, UNSTATED, None, None, said("broker/none-collected"))
         return
-    yield Span(node.id, UNSTATED, None, covered[0][0], said("broker/before-first"))
+    yield StateSpan(node.id, UNSTATED, None, covered[0][0], said("broker/before-first"))
     reached = covered[0][1]
     for first, last in covered:
         if first - reached >= LOG_GAP and not any(a.overlaps(reached, first) for a in availability.outages):
-            yield Span(node.id, UNSTATED, reached, first, said("broker/between-logs"))
+            yield StateSpan(node.id, UNSTATED, reached, first, said("broker/between-logs"))
         reached = max(reached, last)
     if (running := availability.running) is None or running.end_at is None:
-        yield Span(node.id, UNSTATED, reached, None, said("broker/after-last"))
+        yield StateSpan(node.id, UNSTATED, reached, None, said("broker/after-last"))

@@ -39,9 +39,9 @@ from forensics.model.cluster.zones import (
     QUARTER_MS,
     Anchor,
     Jump,
-    Start,
-    Step,
+    PrintedUtc,
     Witness,
+    ZoneStep,
     anchor,
     changes,
     changes_in,
@@ -107,7 +107,7 @@ class EventResolver:
     offsets_ms: Mapping[str, int]
     topics: Mapping[str, str]
     """Topic names by topic id, for facts that contain only the id."""
-    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
+    steps: Mapping[str, tuple[ZoneStep, ...]] = field(default_factory=dict)
     """Sources in which the zone's offset changes; `offsets_ms` holds the offset of their last lines."""
     files_ms: Mapping[str, int] = field(default_factory=dict)
     """Error of the modification times of sources whose machine's clock was wrong."""
@@ -253,7 +253,7 @@ def _correctable(time: pa.Array) -> pa.Array:
     return pc.fill_null(pc.and_(pc.greater_equal(time, first), pc.less(time, last)), False)
 
 
-def _before(batch: pa.RecordBatch, step: Step) -> pa.Array:
+def _before(batch: pa.RecordBatch, step: ZoneStep) -> pa.Array:
     """Mask of the rows before the change."""
     if step.line is not None:
         return pc.fill_null(pc.less(batch.column("line"), step.line), False)
@@ -532,9 +532,9 @@ def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
     return relating
 
 
-def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
+def _starts(events: Iterable[Event]) -> dict[str, list[PrintedUtc]]:
     """Lines of each file that state the UTC time of their printing. `events` have uncorrected times and are in file order."""
-    found: dict[str, list[Start]] = defaultdict(list)
+    found: dict[str, list[PrintedUtc]] = defaultdict(list)
     first: Event | None = None
     for e in events:
         if e.at is None or e.line is None:
@@ -544,7 +544,7 @@ def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
         elif e.event == "start-time" and e.count is not None and e.count in _CALENDAR_MS:
             own = first if first is not None and first.source == e.source else e
             utc = datetime(1970, 1, 1) + timedelta(milliseconds=e.count)
-            found[e.source].append(Start(utc, e.at, own.line, own.at or e.at))
+            found[e.source].append(PrintedUtc(utc, e.at, own.line, own.at or e.at))
             first = None
     return found
 
@@ -946,7 +946,7 @@ def _retime(source: Source, corrected: Callable[[str, datetime, int], datetime])
     source.steps_back = tuple((line, before, after) for line, before, after in steps if before - after > LineOrder.BACK)
 
 
-def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:
+def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[ZoneStep, ...]:
     """The lines at which the offset changes in a source."""
     if source.shared and source.last is not None and (found := turns(jumps, clock.offset_ms, (source.lines or 1, source.last))):
         return found

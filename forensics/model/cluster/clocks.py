@@ -17,7 +17,7 @@ from itertools import count
 from statistics import median_low
 from typing import NamedTuple
 
-from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, ZONES, Anchor, Change, nearest_zone, plain
+from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, ZONES, Anchor, ZoneChange, nearest_zone, plain
 from forensics.model.events import Event
 
 UNSURE = frozenset({"assumed", "fleet", "copy"})
@@ -53,7 +53,7 @@ class Clock:
     """Error of the modification times its machine gave to files."""
     stamps_ms: int = 0
     """Error of the times it wrote into the metadata log as the active controller."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ZoneChange, ...] = ()
     shown_zone: int | None = None
     """The zone in minutes that its evidence shows, if the user gave another one."""
     evidence: tuple[Event, ...] = ()

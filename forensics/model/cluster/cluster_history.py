@@ -27,7 +27,7 @@ OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "c
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ClusterSpan:
     """From `since` (wall clock) on, the node's lines belong to one cluster (index into ClusterHistory.ids)."""
 
     since: datetime
@@ -44,17 +44,17 @@ class ClusterHistory:
 
     ids: tuple[str | None, ...] = (None,)
     """Cluster ids; None if no id is printed (before 0.10.1)."""
-    spans: Mapping[int | None, tuple[Span, ...]] = field(default_factory=dict)
+    spans: Mapping[int | None, tuple[ClusterSpan, ...]] = field(default_factory=dict)
     """By node, in order of time; None is the key for nodes without a start in the evidence. Empty if there is only one cluster."""
 
     @property
     def last(self) -> int:
         return len(self.ids) - 1
 
-    def of_node(self, node: int | None) -> tuple[Span, ...]:
+    def of_node(self, node: int | None) -> tuple[ClusterSpan, ...]:
         return self.spans.get(node) or self.spans.get(None, ())
 
-    def between(self, node: int | None, first: datetime | None, last: datetime | None) -> tuple[Span, ...]:
+    def between(self, node: int | None, first: datetime | None, last: datetime | None) -> tuple[ClusterSpan, ...]:
         """The node's spans between two wall-clock times; empty if a time is missing."""
         spans = self.of_node(node)
         if first is None or last is None:
@@ -96,7 +96,7 @@ class _ClusterMembership:
     """A node's stay in one cluster, as far as its own lines show."""
 
     node: int
-    span: Span
+    span: ClusterSpan
     cluster_id: str | None
     processes: list[_Process] = field(default_factory=list)
     epochs: dict[int, datetime] = field(default_factory=dict)
@@ -139,13 +139,13 @@ def _only_on_disk(on_disk: Iterable[tuple[str, datetime | None]], in_lines: Coll
     return sorted(written, key=lambda i: (written[i], i))
 
 
-def _spans(groups: Iterable[Sequence[_ClusterMembership]]) -> dict[int | None, tuple[Span, ...]]:
+def _spans(groups: Iterable[Sequence[_ClusterMembership]]) -> dict[int | None, tuple[ClusterSpan, ...]]:
     """The spans of each node, and under None those of the clusters."""
-    spans: dict[int | None, list[Span]] = defaultdict(list)
+    spans: dict[int | None, list[ClusterSpan]] = defaultdict(list)
     for number, group in enumerate(groups):
         for stay in group:
             spans[stay.node].append(replace(stay.span, cluster=number))
-        spans[None].append(Span(min(s.span.since for s in group), number, "first"))
+        spans[None].append(ClusterSpan(min(s.span.since for s in group), number, "first"))
     return {node: tuple(sorted(own, key=lambda s: s.since)) for node, own in spans.items()}
 
 
@@ -220,7 +220,7 @@ def _stays(node: int, processes: Sequence[_Process]) -> list[_ClusterMembership]
         stay = found[-1] if found else None
         if stay is None or _names_another(stay, processes, number):
             evidence = (p.named_by,) if p.named_by is not None else ()
-            stay = _ClusterMembership(node, Span(p.begin, 0, "restarted" if found else "first", evidence), p.cluster_id)
+            stay = _ClusterMembership(node, ClusterSpan(p.begin, 0, "restarted" if found else "first", evidence), p.cluster_id)
             found.append(stay)
         stay.cluster_id = stay.cluster_id if stay.cluster_id is not None else p.cluster_id
         stay.processes.append(p)
@@ -269,10 +269,10 @@ def _after_a_loss(node: int, process: _Process, number: int, term: Event, before
     if number or (process.cluster_id is not None and term.mode != "kraft"):
         since = max(term.at - SAME_ELECTION, process.begin, *(at + timedelta(milliseconds=1) for at in before.epochs.values()))
         return _ClusterMembership(
-            node, Span(min(since, term.at), 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])]
+            node, ClusterSpan(min(since, term.at), 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])]
         )
     before.processes.remove(process)
-    return _ClusterMembership(node, Span(process.begin, 0, "restarted", (term,)), process.cluster_id, [process])
+    return _ClusterMembership(node, ClusterSpan(process.begin, 0, "restarted", (term,)), process.cluster_id, [process])
 
 
 def _together(stays: Sequence[_ClusterMembership]) -> list[list[_ClusterMembership]]:
@@ -374,7 +374,7 @@ def _before_it_began(groups: list[list[_ClusterMembership]]) -> list[list[_Clust
             old = next((g for g in groups if g is not group and _others_at(early, stay.node, g)), None) if early and rest else None
             if old is not None:
                 named = tuple(p.named_by for p in rest[:1] if p.named_by is not None)
-                group[group.index(stay)] = _split(stay, Span(rest[0].begin, 0, "restarted", named), stay.cluster_id)
+                group[group.index(stay)] = _split(stay, ClusterSpan(rest[0].begin, 0, "restarted", named), stay.cluster_id)
                 stay.cluster_id = None
                 old.append(stay)
     return groups
@@ -422,7 +422,7 @@ def _registered_anew(groups: list[list[_ClusterMembership]]) -> list[list[_Clust
             gone = max((moved.get(s.node, datetime.max) for s in old if s.node != stay.node), default=datetime.max)
             event = next((e for e in again if e.at is not None and e.at > gone), None)
             if before is not None and event is not None and event.at is not None:
-                later = _split(before, Span(event.at, 0, "under-way", (event, *stay.span.evidence)), stay.cluster_id)
+                later = _split(before, ClusterSpan(event.at, 0, "under-way", (event, *stay.span.evidence)), stay.cluster_id)
                 stay.span, stay.epochs = later.span, {**stay.epochs, **later.epochs}
     return groups
 
@@ -437,10 +437,10 @@ def _moved(other: _ClusterMembership, stay: _ClusterMembership) -> _ClusterMembe
         since, how = stay.span.since, "under-way"
     else:
         since, how = min(begins, key=lambda b: abs(b - stay.span.since)), "restarted"
-    return _split(other, Span(since, 0, how, stay.span.evidence), stay.cluster_id)
+    return _split(other, ClusterSpan(since, 0, how, stay.span.evidence), stay.cluster_id)
 
 
-def _split(stay: _ClusterMembership, span: Span, cluster_id: str | None) -> _ClusterMembership:
+def _split(stay: _ClusterMembership, span: ClusterSpan, cluster_id: str | None) -> _ClusterMembership:
     """Splits a stay at the span's beginning: returns the later part for the other cluster; the stay keeps the rest."""
     gone = [p for p in stay.processes if p.begin >= span.since]
     stay.processes = [p for p in stay.processes if p.begin < span.since]

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import BROKER_NAMES, DEFAULT, EFFECTIVE, TOPIC, Change
+from forensics.model.cluster.settings import BROKER_NAMES, DEFAULT, EFFECTIVE, TOPIC, SettingChange
 from forensics.model.cluster.versions import Version, version_line, versions
 from forensics.model.events import Event
 from parsers.frozen import dataclass
@@ -75,7 +75,7 @@ class Effective:
     topic's own settings are missing."""
 
     @classmethod
-    def of(cls, key: str, change: Change, *, assumed: bool = False) -> Effective:
+    def of(cls, key: str, change: SettingChange, *, assumed: bool = False) -> Effective:
         return cls(key, change.value, change.source, change.at if change.at != datetime.min else None, change.event, assumed)
 
     @property
@@ -169,7 +169,7 @@ def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: d
     return Effective(key, value, DEFAULT, None, line, undescribed or value is None or not cluster.settings.starts(broker))
 
 
-def _later(found: Change, at: datetime | None) -> bool:
+def _later(found: SettingChange, at: datetime | None) -> bool:
     return at is not None and found.at > at
 
 

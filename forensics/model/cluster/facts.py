@@ -21,7 +21,7 @@ from forensics.model.cluster.copies import NONE, Copies
 from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.events import Event
-from forensics.model.record import Int32, Named, Record
+from forensics.model.record import Int32, NamedColumn, Record
 from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, Role, of
@@ -56,7 +56,7 @@ class Source(Record):
 
     path: Annotated[str, "path inside the evidence; containers joined with '/'"]
     kind: Annotated[str, "kind of the file: server-log, hw-checkpoint, segment, …"]
-    node: Annotated[Int32 | None, Named("broker"), "broker that wrote it; null if unknown, or if several wrote it"]
+    node: Annotated[Int32 | None, NamedColumn("broker"), "broker that wrote it; null if unknown, or if several wrote it"]
     collection: Annotated[str, "top directory of its collection; a broker may have several collections"]
     bytes: Annotated[int | None, "size"]
     sha256: Annotated[str | None, "SHA-256"]

@@ -44,7 +44,7 @@ without a leader."""
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class FinalPartition:
     """`replicas` empty: assignment unknown. `leader` None: unknown, -1: none, since `leaderless`. `ends`: log end offset by broker, if
     known."""
 
@@ -116,10 +116,10 @@ def _high_watermark(timeline: PartitionTimeline) -> int | None:
     return max(seen, default=None)
 
 
-def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
+def partitions(rows: Iterable[Mapping[str, Any]]) -> list[FinalPartition]:
     """The rows as planning takes them, by name."""
     found = [
-        Partition(
+        FinalPartition(
             topic=r["topic"],
             partition=r["partition"],
             replicas=tuple(r["replicas"] or ()),
@@ -138,7 +138,7 @@ def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
 # brokers
 
 
-def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] = (), gone: Collection[int] = ()) -> list[Broker]:
+def brokers(cluster: Cluster, known: Sequence[FinalPartition], live: Collection[int] = (), gone: Collection[int] = ()) -> list[Broker]:
     """All brokers that the evidence names. `live` and `gone` are given by the user, and override any file."""
     ids = {*(n.id for n in cluster.nodes.values() if n.broker), *_named(known), *live, *gone}
     in_sync = Counter(b for p in known if p.leader is not None and p.leader >= 0 for b in set(p.isr))
@@ -155,7 +155,7 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
     return found
 
 
-def _named(partitions: Iterable[Partition]) -> Iterator[int]:
+def _named(partitions: Iterable[FinalPartition]) -> Iterator[int]:
     """The brokers that partitions name."""
     return (b for p in partitions for b in (*p.replicas, *p.isr, -1 if p.leader is None else p.leader) if b >= 0)
 

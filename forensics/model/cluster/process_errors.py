@@ -22,7 +22,7 @@ from parsers.package_data import table
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class NamedCause:
     """A cause that an error names (causes.toml)."""
 
     name: str
@@ -48,7 +48,7 @@ def steps_of(cause: str) -> Message:
 _DECLARED = table(__package__, "causes")["cause"]
 PHRASES = {id: said for c in _DECLARED if "words" in c for id, said in ((c["name"], c["words"]), (f"{c['name']}/steps", c["next_steps"]))}
 """The words of causes, and their steps."""
-_CAUSES = tuple(Cause(c["name"], re.compile(c["found"], re.IGNORECASE), c.get("of_starts", False)) for c in _DECLARED)
+_CAUSES = tuple(NamedCause(c["name"], re.compile(c["found"], re.IGNORECASE), c.get("of_starts", False)) for c in _DECLARED)
 INTERRUPTED = "interrupted"
 EXPRESSIONS = tuple(cause.found.pattern for cause in _CAUSES)
 """What the errors say."""
@@ -66,13 +66,13 @@ _REFUSED = {
 """Causes by the reason of a log-file-refused."""
 
 
-def cause_of(errors: Iterable[Event], *, starting: bool = False) -> Cause | None:
+def cause_of(errors: Iterable[Event], *, starting: bool = False) -> NamedCause | None:
     """The cause that the exceptions of these errors name; the most specific one."""
     said = "\n".join(part for e in errors for part in (e.key, _message(e)) if part)
     return next((c for c in _CAUSES if c.found.search(said) and (starting or not c.of_starts)), None)
 
 
-def narrowed(cause: Cause, node: int | None, at: datetime | None, cluster: Cluster) -> Cause:
+def narrowed(cause: NamedCause, node: int | None, at: datetime | None, cluster: Cluster) -> NamedCause:
     """The cause behind one that names only its effect: what the system refused, by the node's last line about that since the node was up
     for the last time."""
     if cause.name not in _EFFECTS or node is None or at is None:

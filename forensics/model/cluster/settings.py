@@ -52,7 +52,7 @@ _Owner = str | int | None
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Change:
+class SettingChange:
     """The setting's value from `at` on (datetime.min: since before all evidence); None: the setting was removed."""
 
     at: datetime
@@ -66,7 +66,7 @@ class Settings:
     """The histories of all settings. Events must be added in order of time."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
-        self._changes: dict[tuple[str, _Owner], dict[str, list[Change]]] = {}
+        self._changes: dict[tuple[str, _Owner], dict[str, list[SettingChange]]] = {}
         self._brokers: list[int] = []
         self._count = 0
         for event in events:
@@ -95,7 +95,11 @@ class Settings:
         self._count += 1
         if source in (BROKER, STATIC) and isinstance(owner, int) and owner not in self._brokers:
             insort(self._brokers, owner)
-        insort(self._changes.setdefault((source, owner), {}).setdefault(key, []), Change(at, self._count, value, event, source), key=_when)
+        insort(
+            self._changes.setdefault((source, owner), {}).setdefault(key, []),
+            SettingChange(at, self._count, value, event, source),
+            key=_when,
+        )
 
     def _complete(self, source: str, owner: _Owner, named: set[str], at: datetime, event: Event) -> None:
         """Removes the owner's dynamic settings that are not in `named`, the complete list."""
@@ -110,7 +114,7 @@ class Settings:
 
     def change(
         self, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None, below: str | None = None
-    ) -> Change | None:
+    ) -> SettingChange | None:
         """The last change before `at` (None: of all) from the first source that has a value: the topic's, the broker's, the cluster's.
         With `below`, only sources after that one count.
 
@@ -171,7 +175,7 @@ class Settings:
                     found[key] = changes[-1].value
         return found
 
-    def history(self, key: str, *, topic: str | None = None, broker: int | None = None) -> list[Change]:
+    def history(self, key: str, *, topic: str | None = None, broker: int | None = None) -> list[SettingChange]:
         """All changes of a setting from every source, in order of time: what was set when, not what was in force. For a topic without a
         broker, only the topic's own changes."""
         own = topic is not None and broker is None
@@ -179,11 +183,11 @@ class Settings:
         return sorted((c for place in places for c in self._changes.get(place, {}).get(key, ())), key=_when)
 
 
-def _when(change: Change) -> tuple[datetime, int]:
+def _when(change: SettingChange) -> tuple[datetime, int]:
     return change.at, change.order
 
 
-def _in_force(changes: Sequence[Change], at: datetime | None) -> Change | None:
+def _in_force(changes: Sequence[SettingChange], at: datetime | None) -> SettingChange | None:
     if not changes:
         return None
     if at is None:

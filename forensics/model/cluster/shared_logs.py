@@ -33,7 +33,7 @@ def rolled_from(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartLines:
     """Lines [begin, end) of a file that a starting process printed before it knew its id."""
 
     begin: int
@@ -54,7 +54,7 @@ class Turn:
 class SharedLogs:
     """The data needed to assign lines to writers; small, and sent to every task."""
 
-    starts: Mapping[str, tuple[Start, ...]] = field(default_factory=dict)
+    starts: Mapping[str, tuple[StartLines, ...]] = field(default_factory=dict)
     """By source, for the logs that several brokers write to."""
     directories: Mapping[str, int] = field(default_factory=dict)
     """Owner of each log directory that only one broker was started with."""
@@ -179,11 +179,11 @@ def _copies(rows: Iterable[Row], owners: Mapping[str, int]) -> dict[_Said, int]:
     return {said: next(iter(own)) for said, own in found.items() if len(own) == 1}
 
 
-def _copied(rows: Iterable[Row], copies: Mapping[_Said, int]) -> Iterable[Start]:
+def _copied(rows: Iterable[Row], copies: Mapping[_Said, int]) -> Iterable[StartLines]:
     for r in rows:
         line, said = r["line"], _said(r)
         if isinstance(line, int) and said is not None and said in copies:
-            yield Start(line, line + 1, copies[said])
+            yield StartLines(line, line + 1, copies[said])
 
 
 @dataclass(slots=True)
@@ -197,18 +197,18 @@ class _Begun:
     ahead: dict[int, datetime | None] = field(default_factory=dict)
     """Processes whose settings came before their first line, as until 1.0, with the time."""
 
-    def starts(self, line: int, at: datetime | None) -> Iterable[Start]:
+    def starts(self, line: int, at: datetime | None) -> Iterable[StartLines]:
         self.ahead = {n: since for n, since in self.ahead.items() if _together(since, at)}
         self.waiting = [start for start in self.waiting if _together(start[1], at)]
         if self.ahead and not self.waiting:
             node = next(iter(self.ahead))
-            yield Start(line, line + 1, node)
+            yield StartLines(line, line + 1, node)
             del self.ahead[node]
             self.named[node] = at
         else:
             self.waiting.append((line, at))
 
-    def settings(self, node: int, line: int, at: datetime | None) -> Iterable[Start]:
+    def settings(self, node: int, line: int, at: datetime | None) -> Iterable[StartLines]:
         if node in self.named and _together(self.named[node], at):
             return  # the broker prints them again after it has read meta.properties
         if self.waiting:
@@ -217,7 +217,7 @@ class _Begun:
         else:
             self.ahead.setdefault(node, at)
 
-    def started(self, node: int, line: int) -> Iterable[Start]:
+    def started(self, node: int, line: int) -> Iterable[StartLines]:
         if node not in self.named and self.waiting:
             yield self._next(node, line)
         self.ended(node)
@@ -227,18 +227,18 @@ class _Begun:
         self.named.pop(node, None)
         self.ahead.pop(node, None)
 
-    def _next(self, node: int, line: int) -> Start:
+    def _next(self, node: int, line: int) -> StartLines:
         """Assigns the node to the first waiting process. If that is the only one, all lines in between are its own."""
         alone = len(self.waiting) == 1 and not self.named
         begin, _ = self.waiting.pop(0)
-        return Start(begin, line if alone else begin + 1, node)
+        return StartLines(begin, line if alone else begin + 1, node)
 
 
 def _together(one: datetime | None, other: datetime | None) -> bool:
     return one is None or other is None or abs(other - one) <= SETTINGS_PRINTED
 
 
-def _starts(rows: Iterable[Row]) -> Iterable[Start]:
+def _starts(rows: Iterable[Row]) -> Iterable[StartLines]:
     """Starts, each with the broker that next prints its id as a starting process does; several at a time are matched in their order."""
     begun = _Begun()
     for r in sorted((r for r in rows if isinstance(r["line"], int)), key=lambda r: (r["line"], r["byte"] or 0)):

@@ -31,7 +31,7 @@ OF_LEADERS = 10 * MAX_STEPS
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CountStep:
     """The number of under-replicated partitions from `at` (None: since before the evidence) until the next step."""
 
     at: datetime | None
@@ -50,7 +50,7 @@ class Series:
     """`leader` None: the whole cluster; -1: partitions without a leader."""
 
     leader: int | None
-    steps: tuple[Step, ...]
+    steps: tuple[CountStep, ...]
 
     @property
     def peak(self) -> int:
@@ -113,14 +113,14 @@ def _in_order(moments: Collection[datetime | None]) -> list[datetime | None]:
     return [*((None,) if None in moments else ()), *sorted(at for at in moments if at is not None)]
 
 
-def _steps(changes: Mapping[datetime | None, Sequence[int]]) -> tuple[Step, ...]:
+def _steps(changes: Mapping[datetime | None, Sequence[int]]) -> tuple[CountStep, ...]:
     under = moving = 0
-    found: list[Step] = []
+    found: list[CountStep] = []
     for at in _in_order(changes):
         more = changes[at]
         under, moving = under + more[0], moving + more[1]
         if not found or more != [0, 0]:
-            found.append(Step(at, under, moving))
+            found.append(CountStep(at, under, moving))
     return tuple(found)
 
 

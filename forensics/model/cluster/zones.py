@@ -38,7 +38,7 @@ NOISE_MS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ZoneChange:
     """The zone's offset changed at `at` (UTC) from `before_ms` to `after_ms`; both include the clock's error."""
 
     at: datetime
@@ -92,7 +92,7 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class PrintedUtc:
     """The line in which a process, or a client within it, prints the UTC time it had just read (AppInfoParser, 2.3+). Both times are
     from one clock, so they differ by its zone and the time between reading and printing. `line` and `since` (wall clock) are those of
     the first line of the process, if known, else of the line itself."""
@@ -119,7 +119,7 @@ class Witness:
     source: str = ""
     jumps: tuple[Jump, ...] = ()
     first: datetime | None = None
-    starts: tuple[Start, ...] = ()
+    starts: tuple[PrintedUtc, ...] = ()
 
     @property
     def offset_ms(self) -> int | None:
@@ -162,7 +162,7 @@ def anchor(witnesses: Iterable[Witness]) -> Anchor | None:
     return Anchor(zone, NOISE_MS, "start", files_ms=-apart if in_zones and files.basis == "mtime" else 0)
 
 
-def _starts(witnesses: Iterable[Witness]) -> list[tuple[Start, int, str]]:
+def _starts(witnesses: Iterable[Witness]) -> list[tuple[PrintedUtc, int, str]]:
     """UTC times that show a zone, with the zone and their file, oldest first."""
     found = [(s, zone, w.source) for w in witnesses for s in w.starts if _sane(s.wall) and (zone := s.zone_ms) is not None]
     return sorted(found, key=lambda f: (f[0].utc, f[2], f[0].line or 0))
@@ -191,7 +191,7 @@ def _after_jumps(zone: int, jumps: Iterable[Jump]) -> int:
     return zone
 
 
-def _later(jump: Jump, source: str, start: Start, printed_in: str) -> bool:
+def _later(jump: Jump, source: str, start: PrintedUtc, printed_in: str) -> bool:
     """Whether a clock jumped after a process printed its zone. In another file the jump must be at least an hour later, since a repeated
     hour is ambiguous."""
     if not _sane(jump.after):
@@ -279,7 +279,7 @@ def _leaps_sharply(jump: Jump) -> bool:
     return _leaps_an_hour(jump) and hour - jump.before <= ZONE_CHANGE_MARGIN and jump.after - (hour + DST_SHIFT) <= ZONE_CHANGE_MARGIN
 
 
-def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> tuple[Change, ...]:
+def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> tuple[ZoneChange, ...]:
     """Changes of the zone's offset during a broker's logs, oldest first. `offset_ms`: the offset at the end. `files_ms`: the error of
     modification times.
 
@@ -299,7 +299,7 @@ def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> 
     return tuple(_at_its_jump(change, jumps, [(at, zone + skew) for at, zone in samples]) for change in reversed(bounded))
 
 
-def _at_its_jump(change: Change, jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]]) -> Change:
+def _at_its_jump(change: ZoneChange, jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]]) -> ZoneChange:
     """A change to a larger offset, placed where the clock jumped by its size, if a log shows that between the last sample before the change
     and the first one after it. Samples only bound the place of a change."""
     moved = timedelta(milliseconds=change.after_ms - change.before_ms)
@@ -320,7 +320,7 @@ def _by_jumps(
     samples: Sequence[tuple[datetime, int]],
     offset_ms: int,
     skew: int,
-) -> list[Change]:
+) -> list[ZoneChange]:
     """Changes at repeated and skipped hours, latest first; at most one within a day. `zones`: lines of the jump's log, with the zones that
     processes printed there; None if their clock was wrong."""
 
@@ -330,7 +330,7 @@ def _by_jumps(
             j for j in jumps if abs(j.before - jump.before) <= ZONE_CHANGE_MARGIN and (j.after < j.before) == (jump.after < jump.before)
         )
 
-    found: list[Change] = []
+    found: list[ZoneChange] = []
     after = offset_ms
     for jump in reversed(jumps):
         back = _repeats_an_hour(jump)
@@ -343,12 +343,14 @@ def _by_jumps(
         if any(zone != (before if line < j.line else after) - skew for j in near(jump) for line, zone in zones.get(j, ())):
             continue
         if back or _leaps_sharply(jump) or _supported(samples, at, before - skew):
-            found.append(Change(at, before, after))
+            found.append(ZoneChange(at, before, after))
             after = before
     return found
 
 
-def _zones_of_files(witnesses: Sequence[Witness], starts: Sequence[tuple[Start, int, str]], files_ms: int) -> list[tuple[datetime, int]]:
+def _zones_of_files(
+    witnesses: Sequence[Witness], starts: Sequence[tuple[PrintedUtc, int, str]], files_ms: int
+) -> list[tuple[datetime, int]]:
     """Correct modification times with the zones they show. If processes printed their zone, only zones that may be the same one in
     another season."""
     near = {zone + season for _, zone, _ in starts for season in (-HOUR_MS, 0, HOUR_MS)}
@@ -357,22 +359,22 @@ def _zones_of_files(witnesses: Sequence[Witness], starts: Sequence[tuple[Start, 
     return sorted((at, zone) for at, zone in zones if _sane(at) and (zone in near or not near))
 
 
-def _by_starts(starts: Sequence[tuple[Start, int, str]], offset_ms: int, skew: int) -> list[Change]:
+def _by_starts(starts: Sequence[tuple[PrintedUtc, int, str]], offset_ms: int, skew: int) -> list[ZoneChange]:
     """Changes between a process and later ones in the same log with another zone, or in any log with a zone an hour apart."""
-    found: list[Change] = []
+    found: list[ZoneChange] = []
     after, later = offset_ms - skew, ""
-    begun: Start | None = None
+    begun: PrintedUtc | None = None
     for start, zone, source in reversed(starts):
         if zone == after:
             begun, later = start, source
         elif begun is not None and (source == later or abs(zone - after) == HOUR_MS):
             at = begun.since - timedelta(milliseconds=after + skew)
-            found.append(Change(at, zone + skew, after + skew, later, begun.line))
+            found.append(ZoneChange(at, zone + skew, after + skew, later, begun.line))
             after, begun, later = zone, start, source
     return found
 
 
-def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[Change, ...]:
+def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[ZoneChange, ...]:
     """Changes of a zone of the time zone database during these logs, oldest first, at most for the logs' last year."""
     last = max((w.last for w in witnesses if w.last is not None), default=None)
     if last is None or not _sane(last):
@@ -388,7 +390,7 @@ def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[C
         if offset(one) != offset(other):
             at = _moment_of_change(one, other, offset)
             before, after = (round(offset(t).total_seconds() * 1000) + skew_ms for t in (one, other))
-            found.append(Change(at, before, after))
+            found.append(ZoneChange(at, before, after))
     return tuple(c for c in found if begin < c.wall and c.at <= last - timedelta(milliseconds=c.after_ms))
 
 
@@ -416,18 +418,18 @@ def _supported(samples: Sequence[tuple[datetime, int]], at: datetime, before: in
     return any(modified < at and zone == before for modified, zone in samples)
 
 
-def _by_samples(samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: int) -> list[Change]:
+def _by_samples(samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: int) -> list[ZoneChange]:
     """Changes between the ends of two rolled logs."""
-    found: list[Change] = []
+    found: list[ZoneChange] = []
     after = offset_ms - skew
     for modified, zone in reversed(samples):
         if zone != after and abs(zone - after) == HOUR_MS:
-            found.append(Change(modified + timedelta(milliseconds=1), zone + skew, after + skew))
+            found.append(ZoneChange(modified + timedelta(milliseconds=1), zone + skew, after + skew))
             after = zone
     return found
 
 
-def _shows(jump: Jump, change: Change) -> bool:
+def _shows(jump: Jump, change: ZoneChange) -> bool:
     """Whether a jump is this change: the clock goes back at it. If the change came with a new process, the jump is near that process's
     start."""
     if change.line is None:
@@ -439,7 +441,7 @@ def _shows(jump: Jump, change: Change) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ZoneStep:
     """Lines of a source before `line` (if None: with a wall clock below `wall`) have this offset."""
 
     line: int | None
@@ -447,7 +449,7 @@ class Step:
     before_ms: int
 
 
-def turns(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> tuple[Step, ...]:
+def turns(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> tuple[ZoneStep, ...]:
     """Steps in a log whose writers alternate and have different zones, for example a process started with another zone. That process's
     lines are back by the same multiple of 15 minutes each time, the lines in between are not. `offset_ms`: offset of the others; `last`:
     number and wall clock of the last line."""
@@ -456,11 +458,11 @@ def turns(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> 
     taken = [j for j in jumps if abs(_turn(j)) == -size]
     if times < 2 or any((one.after < one.before) == (other.after < other.before) for one, other in pairwise(taken)):
         return ()
-    found = [Step(j.line, j.before, offset_ms + (size if j.after > j.before else 0)) for j in taken]
+    found = [ZoneStep(j.line, j.before, offset_ms + (size if j.after > j.before else 0)) for j in taken]
     if taken[-1].after < taken[-1].before:
         line, wall = last
         returned = wall - taken[-1].after >= timedelta(milliseconds=-size)
-        found.append(Step(line if returned else line + 1, wall, offset_ms + size))
+        found.append(ZoneStep(line if returned else line + 1, wall, offset_ms + size))
     return tuple(found)
 
 
@@ -471,15 +473,15 @@ def _turn(jump: Jump) -> int:
     return quarters if _sane(jump.before) and _sane(jump.after) and moved - quarters <= LATE_MS else 0
 
 
-def steps(changes: Sequence[Change], first: datetime | None, jumps: Sequence[Jump], source: str = "") -> tuple[Step, ...]:
+def steps(changes: Sequence[ZoneChange], first: datetime | None, jumps: Sequence[Jump], source: str = "") -> tuple[ZoneStep, ...]:
     """Lines at which the offset changes inside a source that begins at wall clock `first`, oldest first."""
     found = []
     for change in changes:
         if change.line is not None and change.source == source:
-            found.append(Step(change.line, change.wall, change.before_ms))
+            found.append(ZoneStep(change.line, change.wall, change.before_ms))
             continue
         if first is not None and first >= change.wall:
             continue
         jump = next((j for j in jumps if change.before_ms > change.after_ms and _shows(j, change)), None)
-        found.append(Step(jump.line if jump is not None else None, change.wall, change.before_ms))
+        found.append(ZoneStep(jump.line if jump is not None else None, change.wall, change.before_ms))
     return tuple(found)

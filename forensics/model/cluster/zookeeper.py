@@ -36,7 +36,7 @@ class NoZooKeeper:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _ConnectionChange:
     """From `at` on the broker is connected, or is not; `event` None: its process ended."""
 
     at: datetime
@@ -60,12 +60,12 @@ def without_zookeeper(cluster: Cluster) -> Sequence[NoZooKeeper]:
     return [w for w in _spans(cluster) if w.lasted >= NO_QUORUM and (control is None or w.latest < control)]
 
 
-def _changes(cluster: Cluster) -> Iterator[_Change]:
+def _changes(cluster: Cluster) -> Iterator[_ConnectionChange]:
     """Each time at which a broker states whether it is connected, or its process ended."""
     for broker, own in _stated(cluster).items():
-        yield from (_Change(at, broker, e.event == "zookeeper-connected", e) for at, e in own)
+        yield from (_ConnectionChange(at, broker, e.event == "zookeeper-connected", e) for at, e in own)
         ended = (a.since for a in cluster.availability(broker).outages)
-        yield from (_Change(at, broker, connected=False, event=None) for at in ended if at is not None)
+        yield from (_ConnectionChange(at, broker, connected=False, event=None) for at in ended if at is not None)
 
 
 def _stated(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, Event]]]:

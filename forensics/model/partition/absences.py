@@ -31,7 +31,7 @@ from forensics.model.partition.isr_removal import IsrRemoval
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
 from forensics.model.partition.progress import STUCK as STUCK
-from forensics.model.partition.progress import Cause, Progress
+from forensics.model.partition.progress import AbsenceCause, LogProgress
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -68,7 +68,7 @@ _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_STATED})
 
 
 @dataclass(frozen=True, slots=True)
-class Interval(Record):
+class AbsenceInterval(Record):
     broker: Annotated[Int32, "the absent replica"]
     leader: Annotated[Int32, "leader of the partition when it began"]
     start: Annotated[datetime | None, "null: since before the evidence"]
@@ -106,7 +106,7 @@ class Absences:
         states = timeline.states
         self._judge = judge = _Judge(timeline, cluster)
         self._place = {id(state.event): index for index, state in enumerate(states)}
-        found: list[Interval] = []
+        found: list[AbsenceInterval] = []
         since: dict[int, int] = {}
         last = timeline.assigned
         for index, state in enumerate(states):
@@ -118,14 +118,14 @@ class Absences:
                     since[broker] = index
         found.extend(judge.interval(broker, first, len(states)) for broker, first in since.items() if judge.counts_to_end(broker, first))
         self.all = sorted(found, key=lambda i: (i.first, i.broker))
-        self._own: dict[int, list[Interval]] = defaultdict(list)
+        self._own: dict[int, list[AbsenceInterval]] = defaultdict(list)
         for interval in self.all:
             self._own[interval.broker].append(interval)
 
-    def within(self, window: Window) -> list[Interval]:
+    def within(self, window: Window) -> list[AbsenceInterval]:
         """The first absence of each replica that was missing in the window; the replica missing in most of its states comes first."""
         counts: Counter[int] = Counter()
-        first: dict[int, Interval] = {}
+        first: dict[int, AbsenceInterval] = {}
         for state in window.states:
             index = self._place[id(state.event)]
             for broker in self._own:
@@ -134,14 +134,14 @@ class Absences:
                     counts[broker] += 1
         return sorted(first.values(), key=lambda i: (-counts[i.broker], i.broker))
 
-    def of(self, broker: int, state: State, last: State | None = None) -> Interval:
+    def of(self, broker: int, state: State, last: State | None = None) -> AbsenceInterval:
         """Why a broker was absent from a state up to `last`: its absence from the ISR. If the broker still counts as in sync, for example
         when it only stopped leading, an absence made by the same judgement."""
         index = self._place[id(state.event)]
         until = self._place[id(last.event)] if last is not None else index
         return self._covering(broker, index) or self._judge.interval(broker, index, until + 1)
 
-    def _covering(self, broker: int, index: int) -> Interval | None:
+    def _covering(self, broker: int, index: int) -> AbsenceInterval | None:
         own = self._own.get(broker, [])
         place = bisect_right(own, index, key=lambda i: i.first) - 1
         return own[place] if place >= 0 and index < own[place].last else None
@@ -153,7 +153,7 @@ def absences(timeline: PartitionTimeline, cluster: Cluster) -> Absences:
     return Absences(timeline, cluster)
 
 
-def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
+def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[AbsenceInterval]:
     """All absences of the partition's replicas, in the order they began."""
     return absences(timeline, cluster).all
 
@@ -161,10 +161,10 @@ def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
 @cached_on_timeline
 def under_replicated_windows(timeline: PartitionTimeline, cluster: Cluster) -> list[UnderReplicatedWindow]:
     """Windows in which the partition was under-replicated, one for each leader and set of missing replicas."""
-    out: dict[int, list[Interval]] = defaultdict(list)
+    out: dict[int, list[AbsenceInterval]] = defaultdict(list)
     for interval in intervals(timeline, cluster):
         out[interval.first].append(interval)
-    now: list[Interval] = []
+    now: list[AbsenceInterval] = []
     found: list[UnderReplicatedWindow] = []
     for index, state in enumerate(timeline.states):
         now = [i for i in now if i.last > index] + out.get(index, [])
@@ -232,8 +232,8 @@ class _Judge:
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
         self.timeline, self.cluster = timeline, cluster
-        self.signs = _Signs(timeline)
-        self.progress = Progress(timeline)
+        self.signs = _SignsOfLife(timeline)
+        self.progress = LogProgress(timeline)
         self._isr_observed: dict[int, bool] = {}
         self._leaving = _leaving(timeline)
         self._shrinks: dict[int, list[Event]] = defaultdict(list)
@@ -245,7 +245,7 @@ class _Judge:
             if event.at is not None and event.writer is not None:
                 self._errors[event.writer].append(event)
 
-    def interval(self, broker: int, first: int, last: int) -> Interval:
+    def interval(self, broker: int, first: int, last: int) -> AbsenceInterval:
         """The absence of a broker from the state with index `first` to the one before `last`."""
         states = self.timeline.states
         state, before = states[first], states[first - 1] if first else None
@@ -257,7 +257,7 @@ class _Judge:
         self._held_back(cause, left, end)
         if before is None and not created and cause.kind not in (NEW, REASSIGNED, UNKNOWN):
             cause.clauses = (said("absence/since-before", broker=broker), *cause.clauses)
-        return Interval(
+        return AbsenceInterval(
             broker,
             state.leader,
             state.at,
@@ -273,7 +273,7 @@ class _Judge:
             end is not None and broker in end.isr and end.leader == broker != states[last - 1].leader,
         )
 
-    def _held_back(self, cause: Cause, left: IsrRemoval, end: State | None) -> None:
+    def _held_back(self, cause: AbsenceCause, left: IsrRemoval, end: State | None) -> None:
         """Names what kept the replica from catching up while its process was running: errors of its fetches, or a replication throttle."""
         if (cause.kind not in _CATCHING_UP and cause.back is None) or any(c.id == _THROTTLED for c in cause.clauses):
             return
@@ -301,7 +301,7 @@ class _Judge:
             self._isr_observed[leader] = leader < 0 or isr_changes_observable(leader, self.timeline, self.cluster)
         return self._isr_observed[leader]
 
-    def _cause(self, case: _Case) -> Cause:
+    def _cause(self, case: _Case) -> AbsenceCause:
         added = self._added(case)
         if added is not None:
             return added
@@ -313,7 +313,7 @@ class _Judge:
             or (self._without_log(case) if not case.left.heard else self._while_running(case))
         )
 
-    def _added(self, case: _Case) -> Cause | None:
+    def _added(self, case: _Case) -> AbsenceCause | None:
         """The cause for a replica that was added to the assignment, or was missing when the partition was created."""
         broker, before = case.left.broker, case.before
         if broker in case.state.adding or (before is not None and before.replicas and broker not in before.replicas):
@@ -322,7 +322,7 @@ class _Judge:
             return _cause(NEW, "probable", "not-yet-known", broker)
         return None
 
-    def _reassigned(self, case: _Case, outage: Outage | None) -> Cause | None:
+    def _reassigned(self, case: _Case, outage: Outage | None) -> AbsenceCause | None:
         """The cause for a replica that was being removed from the assignment."""
         broker, before = case.left.broker, case.before
         leaves = case.unassigned and before is not None and broker in before.isr and _soon(case.state, case.end) and outage is None
@@ -330,7 +330,7 @@ class _Judge:
             return _cause(REASSIGNED, "certain", "being-removed", broker)
         return None
 
-    def _by_failure(self, case: _Case, outage: Outage | None) -> Cause | None:
+    def _by_failure(self, case: _Case, outage: Outage | None) -> AbsenceCause | None:
         """The cause for a replica whose log directory failed, or whose broker stopped or crashed."""
         left = case.left
         failed = self._log_dir(left)
@@ -343,7 +343,7 @@ class _Judge:
             return _cause(NEW, "probable", "created-without", left.broker)
         return None
 
-    def _without_change(self, case: _Case) -> Cause | None:
+    def _without_change(self, case: _Case) -> AbsenceCause | None:
         """The cause for a replica whose removal is missing from the evidence."""
         left, before = case.left, case.before
         if case.state.follows(before) or self.shrink(left.broker, case.state) is not None:
@@ -354,11 +354,11 @@ class _Judge:
             return cause
         return _cause(UNKNOWN, "possible", "not-shown", left.broker) if before is None else None
 
-    def _while_running(self, case: _Case) -> Cause:
+    def _while_running(self, case: _Case) -> AbsenceCause:
         """The cause for a replica of a broker with a log and without an outage."""
         left, state = case.left, case.state
         if (asleep := left.suspension) is not None:
-            return Cause(SUSPENDED, "probable", (asleep.clause,), evidence=asleep.events)
+            return AbsenceCause(SUSPENDED, "probable", (asleep.clause,), evidence=asleep.events)
         if (behind := self._fell_behind(left, state, case.end.at if case.end is not None else None)) is not None:
             return behind
         if (taken := self._taken_out(case)) is not None:
@@ -430,7 +430,7 @@ class _Judge:
         changed = before is not None and broker in before.isr and broker not in state.isr and _next(before, state)
         return state.event if changed and self.cluster.mode == "zookeeper" else None
 
-    def _ended(self, left: IsrRemoval, outage: Outage, end: State | None) -> Cause:
+    def _ended(self, left: IsrRemoval, outage: Outage, end: State | None) -> AbsenceCause:
         broker, at = left.broker, left.at
         back = self._began(left, outage, end)
         offline, lines = self._offline_since_start(left, outage.until, end)
@@ -439,12 +439,12 @@ class _Judge:
             before = at is not None and outage.until is not None and at > outage.until + STOP_NOTICED_EARLY
             elsewhere = outage.event.cluster not in (None, self.cluster.number)
             clause = said("absence/crashed", broker=broker, before=before, elsewhere=elsewhere)
-            return Cause(CRASHED, "certain", (clause, *offline), back, evidence)
+            return AbsenceCause(CRASHED, "certain", (clause, *offline), back, evidence)
         ended = outage.life.end_at if outage.life is not None else None
         clause = said("absence/stopping", broker=broker)
         if at is not None and ended is not None and at > ended + CRASH_NOTICED:
             clause = said("absence/stopped", broker=broker, at=ended, not_back=outage.covers(at))
-        return Cause(RESTARTED if back is not None else STOPPED, "certain", (clause, *offline), back, evidence)
+        return AbsenceCause(RESTARTED if back is not None else STOPPED, "certain", (clause, *offline), back, evidence)
 
     def _began(self, left: IsrRemoval, outage: Outage, end: State | None) -> datetime | None:
         """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. None for a
@@ -456,7 +456,7 @@ class _Judge:
             return max(begun(outage.until, datetime.max), default=None)
         return max(begun(outage.until, end.at) or begun(outage.until, end.at + STOP_NOTICED_EARLY)[:1], default=None)
 
-    def _without_log(self, case: _Case) -> Cause:
+    def _without_log(self, case: _Case) -> AbsenceCause:
         """The cause for a broker from which nothing was collected: from what its leader knew of its fetching, and what the controller
         saw."""
         left, broker = case.left, case.left.broker
@@ -478,14 +478,14 @@ class _Judge:
         runs = left.availability.lives
         return said("absence/not-collected", broker=left.broker, begins=runs[0].begin_at if runs and runs[0].begin is not None else None)
 
-    def _log_ended(self, left: IsrRemoval) -> Cause | None:
+    def _log_ended(self, left: IsrRemoval) -> AbsenceCause | None:
         """Its log ends, and no other broker saw it again: most likely it crashed, but only its next start would prove that."""
         missed = left.availability.missed
         if missed is None or left.at is None or not missed.covers(left.at):
             return None
         return _cause(GONE, "probable", "log-ends", left.broker, [missed.event], not_found=missed.event.reason == "live")
 
-    def _fell_behind(self, left: IsrRemoval, state: State, end: datetime | None) -> Cause | None:
+    def _fell_behind(self, left: IsrRemoval, state: State, end: datetime | None) -> AbsenceCause | None:
         """Whether the replica was stuck or slow: from its offset on its leader, pauses, the session, and fetch errors."""
         at, lag = left.at, left.lag
         if at is None:
@@ -508,15 +508,15 @@ class _Judge:
             or self._not_fetching(left, end)
         )
 
-    def _session_lost(self, left: IsrRemoval, end: datetime | None, measured: Cause | None) -> Cause | None:
+    def _session_lost(self, left: IsrRemoval, end: datetime | None, measured: AbsenceCause | None) -> AbsenceCause | None:
         broker, lost = left.broker, left.session_lost(end)
         if lost is None:
             return None
         if not left.availability.went_on(lost):
             return _cause(GONE, "probable", "lost", broker, [lost])
-        return _join(Cause(STUCK, "certain", (said(LOST_SESSION, broker=broker),), evidence=[lost]), measured)
+        return _join(AbsenceCause(STUCK, "certain", (said(LOST_SESSION, broker=broker),), evidence=[lost]), measured)
 
-    def _throttled(self, left: IsrRemoval, state: State, since: datetime) -> Cause | None:
+    def _throttled(self, left: IsrRemoval, state: State, since: datetime) -> AbsenceCause | None:
         """A throttle exempts replicas in sync, but a fetcher knows that its replica is in sync only after its first records
         (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): a new fetcher may be throttled from the start."""
         broker = left.broker
@@ -527,9 +527,9 @@ class _Judge:
         if shrink is None or end is None or rate is None or not begun or begun[-1].offset != end:
             return None
         clause = said(_THROTTLED, broker=broker, offset=end, at=begun[-1].at, rate=rate.value)
-        return Cause(SLOW, "probable", (clause,), evidence=[*([rate.event] if rate.event is not None else []), shrink])
+        return AbsenceCause(SLOW, "probable", (clause,), evidence=[*([rate.event] if rate.event is not None else []), shrink])
 
-    def _measured(self, left: IsrRemoval, state: State) -> Cause | None:
+    def _measured(self, left: IsrRemoval, state: State) -> AbsenceCause | None:
         shrink = self.shrink(left.broker, state)
         return self.progress.of(left.broker, shrink, left.lag, left.skew) if shrink is not None else None
 
@@ -544,13 +544,13 @@ class _Judge:
         fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
         return fitting[-1] if fitting else None
 
-    def _paused(self, left: IsrRemoval) -> Cause | None:
+    def _paused(self, left: IsrRemoval) -> AbsenceCause | None:
         if (worst := left.pause) is None:
             return None
         seconds, reason = lasting(worst).total_seconds(), worst.value or worst.reason
         return _cause(STUCK, "certain", "paused", left.broker, [worst], seconds=seconds, at=worst.at, reason=reason)
 
-    def _failing(self, broker: int, at: datetime, lag: timedelta) -> Cause | None:
+    def _failing(self, broker: int, at: datetime, lag: timedelta) -> AbsenceCause | None:
         own = self._errors.get(broker, [])
         near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + STOP_NOTICED_EARLY, key=_when)]
         if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
@@ -559,7 +559,7 @@ class _Judge:
         why = said(GAVE_UP) if ended is not None else said(FAILED, reason=near[-1].reason)
         return _cause(STUCK, "certain" if ended is not None else "probable", "running", broker, [ended or near[-1]], why=why)
 
-    def _not_fetching(self, left: IsrRemoval, end: datetime | None) -> Cause | None:
+    def _not_fetching(self, left: IsrRemoval, end: datetime | None) -> AbsenceCause | None:
         """An error that began before the replica left the ISR."""
         if left.at is None:
             return None
@@ -568,7 +568,7 @@ class _Judge:
             return None
         return _cause(STUCK, "probable", "running", left.broker, [error[1]], why=error[0])
 
-    def _stuck_or_slow(self, left: IsrRemoval, state: State) -> Cause:
+    def _stuck_or_slow(self, left: IsrRemoval, state: State) -> AbsenceCause:
         """The cause if the evidence does not show whether the replica was stuck or slow."""
         broker = left.broker
         shrink = self.shrink(broker, state)
@@ -577,11 +577,11 @@ class _Judge:
         return _cause(NOT_STATED, "certain", "stuck-or-slow", broker, evidence, log_end=log_end, by_messages=by_messages)
 
 
-def _cause(kind: str, confidence: str, phrase: str, broker: int, evidence: Sequence[Event] = (), **how: Value) -> Cause:
-    return Cause(kind, confidence, (said(f"absence/{phrase}", broker=broker, **how),), evidence=evidence)
+def _cause(kind: str, confidence: str, phrase: str, broker: int, evidence: Sequence[Event] = (), **how: Value) -> AbsenceCause:
+    return AbsenceCause(kind, confidence, (said(f"absence/{phrase}", broker=broker, **how),), evidence=evidence)
 
 
-def _join(cause: Cause, measured: Cause | None) -> Cause:
+def _join(cause: AbsenceCause, measured: AbsenceCause | None) -> AbsenceCause:
     if measured is not None and measured.kind == cause.kind:
         cause.clauses = (*cause.clauses, *measured.clauses)
         cause.evidence = [*cause.evidence, *measured.evidence]
@@ -623,7 +623,7 @@ def _next(before: State, state: State) -> bool:
     return before.known_epoch is not None and state.leader_epoch == before.leader_epoch + 1 and follows
 
 
-class _Signs:
+class _SignsOfLife:
     """When each broker showed activity in one partition: a line of its own, or its return to the ISR."""
 
     def __init__(self, timeline: PartitionTimeline) -> None:
@@ -652,11 +652,11 @@ def _any(times: Sequence[datetime], start: datetime, end: datetime) -> bool:
 # rows
 
 
-def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
+def rows(found: Sequence[AbsenceInterval]) -> list[dict[str, Any]]:
     """The intervals as rows; if there are too many, those of one broker and cause are folded into one."""
     if len(found) <= MAX_INTERVALS:
         return [_row(i, 1, index < QUOTED) for index, i in enumerate(found)]
-    groups: dict[tuple[int, str], list[Interval]] = defaultdict(list)
+    groups: dict[tuple[int, str], list[AbsenceInterval]] = defaultdict(list)
     for interval in found:
         groups[interval.broker, interval.cause].append(interval)
     folded = [
@@ -666,7 +666,7 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
     return folded[:MAX_INTERVALS]
 
 
-def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
+def _row(i: AbsenceInterval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
     return {**i.row(), "times": times, "evidence": [e.row() for e in evidence]}
 
@@ -681,7 +681,9 @@ _EVIDENCE = [documented("evidence", pa.list_(EVIDENCE), "quotes: source, line, b
 ABSENCES = Fact(
     "absences",
     pa.list_(
-        pa.struct([*struct(Interval), documented("times", pa.int32(), "number of intervals that were folded into this one"), *_EVIDENCE])
+        pa.struct(
+            [*struct(AbsenceInterval), documented("times", pa.int32(), "number of intervals that were folded into this one"), *_EVIDENCE]
+        )
     ),
     "assigned replicas outside the ISR; `times` of them folded into one",
     lambda timeline, cluster: rows(intervals(timeline, cluster)),

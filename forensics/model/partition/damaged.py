@@ -89,7 +89,7 @@ class Overlap:
 
 
 @dataclass(slots=True)
-class _File:
+class _DamagedFile:
     base: int | None
     rows: list[Event] = field(default_factory=list)
 
@@ -103,7 +103,7 @@ class _File:
 
 def reach_of(segment: Event) -> tuple[int | None, bool]:
     """The batches' end offset in one `segment` event, and whether the file's log ends there."""
-    found = _of_directory([_File(segment.offset, [segment])], None)
+    found = _of_directory([_DamagedFile(segment.offset, [segment])], None)
     return found.reach, segment.log_end_offset is not None and not found.end_unknown
 
 
@@ -131,15 +131,17 @@ def _furthest(offsets: Iterable[int | None]) -> int | None:
     return max((offset for offset in offsets if offset is not None), default=None)
 
 
-def _files(segments: Iterable[Event]) -> list[_File]:
+def _files(segments: Iterable[Event]) -> list[_DamagedFile]:
     by_source: dict[str, list[Event]] = defaultdict(list)
     for segment in segments:
         by_source[segment.source].append(segment)
-    files = [_File(rows[0].offset, sorted(rows, key=lambda r: (r.log_end_offset is not None, r.byte or 0))) for rows in by_source.values()]
+    files = [
+        _DamagedFile(rows[0].offset, sorted(rows, key=lambda r: (r.log_end_offset is not None, r.byte or 0))) for rows in by_source.values()
+    ]
     return sorted(files, key=lambda f: f.base or 0)
 
 
-def _of_directory(files: Sequence[_File], recovery_point: int | None) -> Extent:
+def _of_directory(files: Sequence[_DamagedFile], recovery_point: int | None) -> Extent:
     if (end := _contiguous_end(files)) is not None:
         return Extent(recovery_end=end, reach=end, unbroken=end)
     stretches = list(_stretches(files))
@@ -161,12 +163,12 @@ def _of_directory(files: Sequence[_File], recovery_point: int | None) -> Extent:
     )
 
 
-def _rises(files: Sequence[_File]) -> bool:
+def _rises(files: Sequence[_DamagedFile]) -> bool:
     """Whether no batch begins before the end of the previous one."""
     return all(end <= start for (_, end), (start, _) in pairwise(_spans(files)))
 
 
-def _recovery_cuts(files: Sequence[_File], recovery_point: int | None) -> list[int]:
+def _recovery_cuts(files: Sequence[_DamagedFile], recovery_point: int | None) -> list[int]:
     """The offsets at which a recovery would truncate the log: the ends of damaged files that it reads."""
     return [
         f.last_row.log_end_offset
@@ -175,7 +177,7 @@ def _recovery_cuts(files: Sequence[_File], recovery_point: int | None) -> list[i
     ]
 
 
-def _contiguous_end(files: Sequence[_File]) -> int | None:
+def _contiguous_end(files: Sequence[_DamagedFile]) -> int | None:
     """The end of a log without damage in which each batch begins where the previous one ended; else None."""
     reached: int | None = None
     for file in files:
@@ -190,18 +192,18 @@ def _contiguous_end(files: Sequence[_File]) -> int | None:
     return reached if files and files[-1].last_row.log_end_offset == reached else None
 
 
-def _recovered(after: _File | None, recovery_point: int | None) -> bool:
+def _recovered(after: _DamagedFile | None, recovery_point: int | None) -> bool:
     """Whether a recovery reads the segment before `after`: the recovery point is not beyond that segment."""
     return after is None or after.base is None or recovery_point is None or recovery_point < after.base
 
 
-def _stretches(files: Sequence[_File]) -> Iterator[DamagedStretch]:
+def _stretches(files: Sequence[_DamagedFile]) -> Iterator[DamagedStretch]:
     for file, after in zip(files, [*files[1:], None], strict=True):
         for stretch in stretches_of(file.last_row.value):
             yield _stretch(stretch, file, after)
 
 
-def _stretch(stretch: Stretch, file: _File, after: _File | None) -> DamagedStretch:
+def _stretch(stretch: Stretch, file: _DamagedFile, after: _DamagedFile | None) -> DamagedStretch:
     start = stretch.start or 0
     end = stretch.end if stretch.end is not None or after is None else after.base
     claimed = stretch.claimed if stretch.claimed is not None and stretch.claimed > start else None
@@ -209,7 +211,7 @@ def _stretch(stretch: Stretch, file: _File, after: _File | None) -> DamagedStret
     return DamagedStretch(file.last_row, stretch.reason, stretch.byte, stretch.end_byte, start, end, claimed, last)
 
 
-def _spans(files: Sequence[_File]) -> Iterator[tuple[int, int]]:
+def _spans(files: Sequence[_DamagedFile]) -> Iterator[tuple[int, int]]:
     """[start, end) of each batch, and an empty span at each file's base offset."""
     for file in files:
         if file.base is not None:
@@ -218,13 +220,13 @@ def _spans(files: Sequence[_File]) -> Iterator[tuple[int, int]]:
             yield b["base_offset"], b["last_offset"] + 1
 
 
-def _overlaps(file: _File) -> Iterator[Overlap]:
+def _overlaps(file: _DamagedFile) -> Iterator[Overlap]:
     for before, b in pairwise(file.batches()):
         if b["base_offset"] <= before["last_offset"]:
             yield Overlap(file.last_row, b["base_offset"], before["last_offset"] + 1)
 
 
-def _reach(files: Sequence[_File]) -> int | None:
+def _reach(files: Sequence[_DamagedFile]) -> int | None:
     """The largest batch end that no later batch contradicts: offsets rise in a log. No checksum covers a batch's base offset, so an end
     above the start of a later batch does not count."""
     spans = list(_spans(files))
@@ -232,7 +234,7 @@ def _reach(files: Sequence[_File]) -> int | None:
     return max((end for (_, end), later in zip_longest(spans, lowest[1:]) if later is None or end <= later), default=None)
 
 
-def _holes(files: Sequence[_File]) -> Iterator[tuple[int, int, bool]]:
+def _holes(files: Sequence[_DamagedFile]) -> Iterator[tuple[int, int, bool]]:
     """Holes that no damaged stretch explains, and whether they are within a file. The base offset of a compressed message of the old
     formats is unknown, so a gap before it does not count as a hole."""
     reached: int | None = None

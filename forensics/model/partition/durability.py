@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from forensics.model.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, Change
+from forensics.model.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, SettingChange
 from forensics.model.events import Event
 from forensics.model.findings import Fact
 from forensics.model.message import timestamp
@@ -231,13 +231,13 @@ def overridden(cluster: Cluster) -> dict[str, dict[str, None]]:
     return found
 
 
-def own_history(cluster: Cluster, key: str, topic: str) -> list[Change]:
+def own_history(cluster: Cluster, key: str, topic: str) -> list[SettingChange]:
     """Changes of a topic's own value, without repetitions."""
     return _changed(cluster.settings.history(key, topic=topic))
 
 
-def _changed(changes: Iterable[Change]) -> list[Change]:
-    found: list[Change] = []
+def _changed(changes: Iterable[SettingChange]) -> list[SettingChange]:
+    found: list[SettingChange] = []
     for change in changes:
         if not found or found[-1].value != change.value:
             found.append(change)
@@ -328,7 +328,7 @@ def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[st
     ]
 
 
-_OwnedChange = tuple[Change, str, str | None, int | None]
+_OwnedChange = tuple[SettingChange, str, str | None, int | None]
 """A change with the setting's name, and the topic or broker whose value it is; neither for the cluster's."""
 
 

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import CONTROLLED, MISSED, Outage
 from forensics.model.cluster.effective import effective, newest, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import BROKER, TOPIC, Change
+from forensics.model.cluster.settings import BROKER, TOPIC, SettingChange
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event, lasting
 from forensics.model.message import Message, said
@@ -126,7 +126,7 @@ class IsrRemoval:
             (s for s in found if at is not None and s.at - SHRINK_TAKES_EFFECT <= at <= s.at + self.lag * 2 + SHRINK_TAKES_EFFECT), None
         )
 
-    def throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> Change | None:
+    def throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> SettingChange | None:
         """The throttle on a broker's replica of this partition (KIP-73, 0.10.1), the first in force between the two times."""
         settings = self._cluster.settings
         if not settings.knows(broker):
@@ -196,7 +196,7 @@ def session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> time
     return timedelta(milliseconds=max(timeouts))
 
 
-def _latest(changes: Sequence[Change], at: datetime) -> Change | None:
+def _latest(changes: Sequence[SettingChange], at: datetime) -> SettingChange | None:
     """The last value set before a time, None if it was removed since. A value that was only set later is not in force."""
     index = bisect_right(changes, at, key=lambda c: c.at)
     return changes[index - 1] if index and changes[index - 1].value is not None else None

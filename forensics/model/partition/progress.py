@@ -22,7 +22,7 @@ STUCK, SLOW = "stuck", "slow"
 
 
 @dataclass(slots=True)
-class Cause:
+class AbsenceCause:
     """Why a replica was out of the ISR."""
 
     kind: str
@@ -32,7 +32,7 @@ class Cause:
     evidence: Sequence[Event] = field(default_factory=list)
 
 
-class Progress:
+class LogProgress:
     """The leader's log over time: by the batches of the partition's segments and their timestamps, else by its own lines."""
 
     def __init__(self, timeline: PartitionTimeline) -> None:
@@ -47,7 +47,7 @@ class Progress:
         for known in self._seen.values():
             known.sort()
 
-    def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> Cause | None:
+    def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> AbsenceCause | None:
         """Whether the replica was stuck or had moved since it was last caught up, by the offset in the leader's shrink line."""
         known = next((r for r in shrink.replica_offsets or () if r.get("broker") == broker), None)
         end = known.get("log_end_offset") if known is not None else None
@@ -59,13 +59,13 @@ class Progress:
         measure = _Measure(broker, end, shrink, shrink.at, lag, caught_up)
         return self._moved(measure, shrink.writer) or self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
 
-    def _moved(self, m: _Measure, leader: int) -> Cause | None:
+    def _moved(self, m: _Measure, leader: int) -> AbsenceCause | None:
         """Within the lag time before, its leader had named a smaller log end for it: it fetched in between."""
         known = self._seen.get((leader, m.broker), [])
         lately = known[bisect_right(known, (m.at - m.lag, 1 << 63)) : bisect_left(known, (m.at, -1))]
         return m.slow("certain", None) if any(end < m.end for _, end in lately) else None
 
-    def _by_batches(self, m: _Measure, leader: int) -> Cause | None:
+    def _by_batches(self, m: _Measure, leader: int) -> AbsenceCause | None:
         appends = self._appends(leader)
         if appends is None or m.shrink.log_end_offset is None:
             return None
@@ -80,7 +80,7 @@ class Progress:
             return m.stuck("certain" if m.caught_up is not None and appends.at_once(m.shrink.log_end_offset, m.at) else "probable")
         return None
 
-    def _by_lines(self, m: _Measure, leader: int) -> Cause | None:
+    def _by_lines(self, m: _Measure, leader: int) -> AbsenceCause | None:
         points = self._points(leader)
         first = bisect_left(points, (m.latest + m.tolerance, -1))
         if first < len(points) and points[first][0] < m.at and m.end > points[first][1]:
@@ -135,16 +135,16 @@ class _Measure:
     def earliest(self) -> datetime:
         return self.caught_up if self.caught_up is not None else self.at - self.lag * 1.5 - self.tolerance
 
-    def stuck(self, confidence: str) -> Cause:
+    def stuck(self, confidence: str) -> AbsenceCause:
         lag = self.lag.total_seconds() if self.caught_up is None else None
         return self._cause(STUCK, confidence, "fetched-nothing", caught_up=self.caught_up, lag=lag)
 
-    def slow(self, confidence: str, held: datetime | None) -> Cause:
+    def slow(self, confidence: str, held: datetime | None) -> AbsenceCause:
         return self._cause(SLOW, confidence, "fetched-too-slowly", seconds=(self.at - self.latest).total_seconds(), appended=held)
 
-    def _cause(self, kind: str, confidence: str, phrase: str, **how: Value) -> Cause:
+    def _cause(self, kind: str, confidence: str, phrase: str, **how: Value) -> AbsenceCause:
         clause = said(f"absence/{phrase}", broker=self.broker, log_end=self.end, leaders=self.shrink.log_end_offset, **how)
-        return Cause(kind, confidence, (clause,), evidence=[self.shrink])
+        return AbsenceCause(kind, confidence, (clause,), evidence=[self.shrink])
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from forensics.model.findings import Finding, Statement, lower, quote, together
 from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
-from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BACK, Reader, log_end, readers, reset_group
+from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BACK, GroupReader, log_end, readers, reset_group
 
 
 def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -36,7 +36,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _finding(
-    kind: str, declaration: Mapping[str, Any], reader: Reader, offsets: Range | None, loss: Loss, timeline: PartitionTimeline
+    kind: str, declaration: Mapping[str, Any], reader: GroupReader, offsets: Range | None, loss: Loss, timeline: PartitionTimeline
 ) -> Finding:
     client, end, asked = reader.client, log_end(timeline), declaration["find"]
     share = client.protocol == SHARE
@@ -63,13 +63,13 @@ def _finding(
     )
 
 
-def _known(reader: Reader, end: int | None) -> bool:
+def _known(reader: GroupReader, end: int | None) -> bool:
     """Whether the outcome follows from commits: from later ones, or from the last one and the end of the log. Output of tools has no time."""
     outcome = reader.client.outcome
     return outcome in (SKIPPED, WENT_BACK) or (reader.evidence[0].pattern != NAMES_GROUPS and (outcome != SKIPS or end is not None))
 
 
-def _step(kind: str, reader: Reader, offsets: Range | None, loss: Loss, timeline: PartitionTimeline) -> Message:
+def _step(kind: str, reader: GroupReader, offsets: Range | None, loss: Loss, timeline: PartitionTimeline) -> Message:
     client, start = reader.client, loss.range.start
     return said(
         f"{kind}/step",

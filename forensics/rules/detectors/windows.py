@@ -20,7 +20,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote
 from forensics.model.message import Message, Value, said, values
-from forensics.model.partition.absences import EXPECTED, GONE, IN_ORDER, LOG_DIR, NOT_STATED, UNKNOWN, Interval, absences, intervals
+from forensics.model.partition.absences import EXPECTED, GONE, IN_ORDER, LOG_DIR, NOT_STATED, UNKNOWN, AbsenceInterval, absences, intervals
 from forensics.model.partition.directories import OF_REPLICA
 from forensics.model.partition.durability import as_settled, at_min_isr, below_min_isr, min_isr, required
 from forensics.model.partition.eligible import eligible_leaders, named_eligible
@@ -37,14 +37,14 @@ CLUSTER_STOPPED = "cluster-stopped"
 _MOST_ISRS = 3
 
 
-class _Found(NamedTuple):
+class _FoundWindow(NamedTuple):
     """A window, and what its condition says of it."""
 
     window: Window
     state: State | None
     """Its leader epoch is that of the finding."""
     brokers: tuple[int, ...]
-    why: Sequence[Interval]
+    why: Sequence[AbsenceInterval]
     severity: str
     """Low if the evidence lacks the log of a leader that would show how long the state lasted."""
     quoted: Iterable[Event | Iterable[Event] | None]
@@ -78,7 +78,7 @@ def _union(brokers: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({b for of_one in brokers for b in of_one or ()}))
 
 
-def _finding(kind: str, found: _Found, cause: str | None, cluster: Cluster) -> Finding:
+def _finding(kind: str, found: _FoundWindow, cause: str | None, cluster: Cluster) -> Finding:
     window = found.window
     return Finding(
         kind=kind,
@@ -100,7 +100,7 @@ def _finding(kind: str, found: _Found, cause: str | None, cluster: Cluster) -> F
     )
 
 
-def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Found]:
+def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_FoundWindow]:
     failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
     short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
 
@@ -113,7 +113,7 @@ def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
         out = tuple(i.broker for i in why)
         smallest = min(window.states, key=lambda s: len(s.isr))
         still = [i for i in why if i.end is None]
-        yield _Found(
+        yield _FoundWindow(
             window,
             window.states[0],
             out,
@@ -132,7 +132,7 @@ def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
         )
 
 
-def _excused(window: Window, why: Sequence[Interval], cluster: Cluster) -> bool:
+def _excused(window: Window, why: Sequence[AbsenceInterval], cluster: Cluster) -> bool:
     """It is over, and was a clean shutdown, a reassignment all the time, or a broker that printed nothing and came back; or the whole
     cluster was being stopped."""
     if window.end is None:
@@ -141,17 +141,17 @@ def _excused(window: Window, why: Sequence[Interval], cluster: Cluster) -> bool:
     return _stopped(why) or (bool(why) and unheard_of) or all(reassigning(s) for s in window.states)
 
 
-def _stopped(why: Sequence[Interval]) -> bool:
+def _stopped(why: Sequence[AbsenceInterval]) -> bool:
     return bool(why) and all(i.cause in IN_ORDER for i in why)
 
 
-def _cause(why: Sequence[Interval], causes: Mapping[str, str]) -> str | None:
+def _cause(why: Sequence[AbsenceInterval], causes: Mapping[str, str]) -> str | None:
     """All causes, so that partitions with other causes are not reported as the same."""
     offline = {causes[LOG_DIR] for i in why if any(e.event in OF_REPLICA for e in i.evidence)}  # its broker had also crashed or stopped
     return " and ".join(sorted({causes[i.cause] for i in why} | offline)) or None
 
 
-def _below_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Found]:
+def _below_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_FoundWindow]:
     if timeline.conflicting_epoch is not None:
         return
     for window in _settled(timeline, cluster, below_min_isr):
@@ -164,7 +164,7 @@ def _below_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_F
         harmless = not refused and _harmless(window, why, stopped is not None, cluster)
         waits = strict(cluster, fewest.leader, fewest.at)
         first = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)
-        yield _Found(
+        yield _FoundWindow(
             window,
             fewest,
             out,
@@ -206,7 +206,7 @@ def _inside(window: Window, event: Event) -> bool:
     return window.start <= event.at and (window.end is None or event.at <= window.end)
 
 
-def _harmless(window: Window, why: Sequence[Interval], closed: bool, cluster: Cluster) -> bool:
+def _harmless(window: Window, why: Sequence[AbsenceInterval], closed: bool, cluster: Cluster) -> bool:
     """All missing brokers were stopped cleanly and the window is over; or the partition is gone, and the evidence shows no fault."""
     ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
     no_fault = ended and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)
@@ -218,12 +218,12 @@ def _place(setting: Effective) -> Value:
     return said("under-min-isr/place-of-refusal") if of_leader else setting.place
 
 
-def _at_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Found]:
+def _at_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_FoundWindow]:
     for window in _settled(timeline, cluster, at_min_isr):
         state = window.states[0]
         setting = min_isr(state, timeline, cluster)
         why = absences(timeline, cluster).within(window)
-        yield _Found(
+        yield _FoundWindow(
             window,
             state,
             tuple(i.broker for i in why),
@@ -251,7 +251,7 @@ def _isrs(window: Window) -> tuple[Message, ...]:
     return isrs if len(isrs) <= _MOST_ISRS else (isrs[0], said("window/more", number=len(isrs) - 2), isrs[-1])
 
 
-def _leaderless(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Found]:
+def _leaderless(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_FoundWindow]:
     for window in condensed(leaderless(timeline, cluster)):
         last = window.states[-1]
         index = timeline.states.index(window.states[0])
@@ -260,7 +260,7 @@ def _leaderless(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Foun
         stopped = cluster_stopped(window, gone, cluster) if _stopped(why) else None
         planned = _stopped(why) and window.end is not None
         after = (s.event for s in timeline.states[index + len(window.states) :][:1])
-        yield _Found(
+        yield _FoundWindow(
             window,
             last,
             gone,
@@ -273,7 +273,9 @@ def _leaderless(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Foun
     now = [*takewhile(without_leader, reversed(timeline.states_with_describe))]
     if now and now[-1].source == DESCRIBED:
         window, last = Window(now[0].at, None, (now[0],)), now[0]
-        yield _Found(window, None, last.isr, (), "high", [last.event], _electable(last, window, timeline, cluster), message="described")
+        yield _FoundWindow(
+            window, None, last.isr, (), "high", [last.event], _electable(last, window, timeline, cluster), message="described"
+        )
 
 
 def _missing_brokers(state: State, before: State | None) -> tuple[int, ...]:
@@ -289,7 +291,7 @@ def _electable(state: State, window: Window, timeline: PartitionTimeline, cluste
     return {"isr": state.isr, "candidates": able, "crashed": crashed}
 
 
-CONDITIONS: Mapping[str, Callable[[PartitionTimeline, Cluster], Iterator[_Found]]] = {
+CONDITIONS: Mapping[str, Callable[[PartitionTimeline, Cluster], Iterator[_FoundWindow]]] = {
     "under-replicated": _under_replicated,
     "below-min-isr": _below_min_isr,
     "at-min-isr": _at_min_isr,

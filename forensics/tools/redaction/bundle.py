@@ -33,7 +33,7 @@ from forensics.tools.redaction.stand_ins import StandIns
 from forensics.tools.salvage.places import OF_OWNER
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import members, read_unit
-from parsers.decoding.bodies import Unreadable
+from parsers.decoding.bodies import UnreadableBatch
 from parsers.evidence import HEAD, LOG_KINDS, kind_of, read_source
 from parsers.formats.checkpoints import EVENTS_OF_KIND as CHECKPOINT_KINDS
 from parsers.formats.unread import REDACTION
@@ -156,7 +156,7 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
                     spool.writelines(_anew(member, stream, kind, done.names, secret))
                     path = paths.of(member.path)
                     _add(tar, path, member, cast(BinaryIO, spool))
-            except (text.Unsafe, Unreadable) as why:
+            except (text.Unsafe, UnreadableBatch) as why:
                 done.left_out.append((member.path, kind, str(why)))
                 continue
             done.written += 1

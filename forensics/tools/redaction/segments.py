@@ -20,7 +20,7 @@ import google_crc32c
 
 from forensics.tools.redaction.names import Names
 from parsers.decoding.batches import Batch, Damage, headers
-from parsers.decoding.bodies import Record, Unreadable, marked, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, marked, records
 from parsers.decoding.encoding import Fields, Malformed
 from parsers.decoding.metadata_records import Unsupported, decode_fields, leader_change
 from parsers.evidence import Counted
@@ -83,14 +83,14 @@ def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: byte
             damage = None
         reached = found.last_offset + 1 if found.valid else reached
         if found.payload is None:
-            raise Unreadable("too-large", f"a batch of more than {MAX_PAYLOAD} bytes")
+            raise UnreadableBatch("too-large", f"a batch of more than {MAX_PAYLOAD} bytes")
         of_transactions = found.control and kind == "segment"
         if of_transactions and _only_marks(found):
             yield found.head + found.payload
         elif change is not None and found.valid and not of_transactions:
             try:
                 yield _encoded(found, [change(r, found.control, names, secret) for r in records(found, MAX_PAYLOAD)])
-            except (Malformed, Unreadable):
+            except (Malformed, UnreadableBatch):
                 yield _without_body(found, secret)
         else:
             yield _without_body(found, secret)
@@ -105,7 +105,7 @@ def _only_marks(batch: Batch) -> bool:
     marks as such."""
     try:
         told = list(records(batch, MAX_PAYLOAD)) if batch.codec == "none" else []
-    except (Malformed, Unreadable):
+    except (Malformed, UnreadableBatch):
         return False
     return bool(told) and all(
         len(r.key or b"") == 4 and marked(r) is not None and len(r.value or b"") <= _MARKER and not r.headers for r in told
@@ -166,7 +166,7 @@ def _legacy_pair(key: bytes | None, value: bytes | None) -> bytes:
     return b"".join(struct.pack(">i", -1) if part is None else struct.pack(">i", len(part)) + part for part in (key, value))
 
 
-def _encoded(batch: Batch, told: list[Record]) -> bytes:
+def _encoded(batch: Batch, told: list[BatchRecord]) -> bytes:
     """A batch of these records, uncompressed; in the formats that compress by wrapping, several batches of one record each."""
     if batch.magic < 2:
         return b"".join(_message(batch, r) for r in told)
@@ -177,7 +177,7 @@ def _encoded(batch: Batch, told: list[Record]) -> bytes:
     return head + struct.pack(">I", google_crc32c.value(rest)) + rest
 
 
-def _record(batch: Batch, r: Record) -> bytes:
+def _record(batch: Batch, r: BatchRecord) -> bytes:
     return (
         b"\0"
         + _varint(r.timestamp - batch.base_timestamp)
@@ -188,7 +188,7 @@ def _record(batch: Batch, r: Record) -> bytes:
     )
 
 
-def _message(batch: Batch, r: Record) -> bytes:
+def _message(batch: Batch, r: BatchRecord) -> bytes:
     attributes = batch.head[17] & ~_CODEC
     rest = bytes([batch.magic, attributes]) + (struct.pack(">q", r.timestamp) if batch.magic == 1 else b"") + _legacy_pair(r.key, r.value)
     return struct.pack(">qiI", r.offset, len(rest) + 4, zlib.crc32(rest)) + rest
@@ -262,11 +262,11 @@ def _nothing(_: str) -> str:
     return ""
 
 
-def _changed(r: Record, key: bytes | None, value: bytes | None) -> Record:
-    return Record(r.offset, r.timestamp, key, value)
+def _changed(r: BatchRecord, key: bytes | None, value: bytes | None) -> BatchRecord:
+    return BatchRecord(r.offset, r.timestamp, key, value)
 
 
-def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+def _group_offset(r: BatchRecord, control: bool, names: Names, secret: bytes) -> BatchRecord:
     """OffsetCommitKey and -Value; of other records, about members of groups, only the group, as if it had no members."""
     key = _Copy(r.key)
     version = key.int16()
@@ -287,7 +287,7 @@ def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Reco
     return _changed(r, bytes(key.out), bytes(value.out))
 
 
-def _share_state(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+def _share_state(r: BatchRecord, control: bool, names: Names, secret: bytes) -> BatchRecord:
     """ShareSnapshotKey or ShareUpdateKey; of the value, which contains only numbers, the part that is read."""
     key = _Copy(r.key)
     key.int16()
@@ -297,7 +297,7 @@ def _share_state(r: Record, control: bool, names: Names, secret: bytes) -> Recor
     return _changed(r, bytes(key.out), value)
 
 
-def _transaction(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+def _transaction(r: BatchRecord, control: bool, names: Names, secret: bytes) -> BatchRecord:
     """TransactionLogKey and -Value."""
     key = _Copy(r.key)
     if key.int16() != 0:
@@ -365,7 +365,7 @@ def _of_metadata(fields: Fields) -> None:
         fields.tagged()
 
 
-def _control(r: Record, secret: bytes) -> Record:
+def _control(r: BatchRecord, secret: bytes) -> BatchRecord:
     """A control record of the metadata log. KRaftVotersRecord names hosts."""
     head = Fields(r.key or b"")
     head.int16()
@@ -380,7 +380,7 @@ def _control(r: Record, secret: bytes) -> Record:
     return _changed(r, key, value)
 
 
-def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+def _metadata(r: BatchRecord, control: bool, names: Names, secret: bytes) -> BatchRecord:
     """A record of the metadata log: names are replaced in the types that are read, and other records become a no-op."""
     if control:
         return _control(r, secret)
@@ -429,7 +429,7 @@ def _broker(value: _Copy, version: int, names: Names) -> bytes:
 
 
 _OF_METADATA: dict[int, Callable[[_Copy, int, Names], bytes]] = {0: _broker, 2: _topic, 4: _config, 12: _feature}
-_Change = Callable[[Record, bool, Names, bytes], Record]
+_Change = Callable[[BatchRecord, bool, Names, bytes], BatchRecord]
 _OF_INTERNAL: dict[str, _Change] = {
     group_offsets.TOPIC: _group_offset,
     transaction_states.TOPIC: _transaction,

@@ -19,7 +19,7 @@ from forensics.tools.salvage.rows import MAX_UNPACKED
 from forensics.tools.salvage.segments import MAX_BATCH, Lot, streams
 from parsers.containers.units import Unit
 from parsers.decoding.batches import Batch, headers
-from parsers.decoding.bodies import Record, Unreadable, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, records
 from parsers.decoding.encoding import Malformed
 
 MAX_RECORDS = 1_000_000
@@ -81,7 +81,7 @@ def _add(batch: Batch, wanted: Iterable[tuple[DifferingCopies, _Contents]]) -> N
     try:
         digests = {record.offset: _digest(batch, record) for record in records(batch, MAX_UNPACKED)}
         problem = None
-    except (Malformed, Unreadable) as fault:
+    except (Malformed, UnreadableBatch) as fault:
         digests, problem = {}, str(fault)
     for _, contents in wanted:
         if len(contents.digests) + len(digests) > MAX_RECORDS:
@@ -91,7 +91,7 @@ def _add(batch: Batch, wanted: Iterable[tuple[DifferingCopies, _Contents]]) -> N
         contents.spans.append((min([batch.base_offset, *digests]), batch.last_offset + 1))
 
 
-def _digest(batch: Batch, record: Record) -> bytes:
+def _digest(batch: Batch, record: BatchRecord) -> bytes:
     """A digest of what a consumer receives, and of the producer that wrote the record."""
     found = hashlib.blake2b(digest_size=16)
     found.update(_FIXED.pack(record.timestamp, batch.producer_id, batch.transactional, batch.control, len(record.headers)))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from forensics.tools.salvage.segments import MAX_BATCH, Lot
 from parsers.decoding.batches import Batch, headers
-from parsers.decoding.bodies import Record, Unreadable, marked, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, marked, records
 from parsers.decoding.encoding import Malformed
 
 MAX_UNPACKED = 512 << 20
@@ -28,7 +28,7 @@ class Row:
     """A lost record. `control`: it marks the end of a transaction, and was not sent by a producer."""
 
     lot: Lot
-    record: Record
+    record: BatchRecord
     batch: Batch
     control: str | None
     transaction: str | None
@@ -60,16 +60,16 @@ def rows(lot: Lot, ends: Markers, problems: list[str]) -> Iterator[Row]:
             for record in records(batch, MAX_UNPACKED):
                 if lot.has(record.offset):
                     yield Row(lot, record, batch, (marked(record) or "other") if batch.control else None, transaction)
-        except (Malformed, Unreadable) as fault:
+        except (Malformed, UnreadableBatch) as fault:
             problems.append(
                 f"{lot.name}: the batch at offset {batch.base_offset} cannot be read to its end, and is in the segment only: {fault}"
             )
 
 
-def _readable(batch: Batch) -> Iterator[Record]:
+def _readable(batch: Batch) -> Iterator[BatchRecord]:
     try:
         yield from records(batch, MAX_UNPACKED)
-    except (Malformed, Unreadable):
+    except (Malformed, UnreadableBatch):
         return
 
 

@@ -206,7 +206,7 @@ def _narrowed(unit: Unit, sources: Mapping[str, object], shown: Callable[[str], 
 def _copied(stream: BinaryIO, wanted: Sequence[tuple[Lot, Held]], directory: Path) -> Iterator[str]:
     """Copies from one file; returns its problems."""
     with ExitStack() as open_files:
-        runs = [open_files.enter_context(_Run(lot, held, directory)) for lot, held in wanted]
+        runs = [open_files.enter_context(_BatchRun(lot, held, directory)) for lot, held in wanted]
         reached = -1
         for batch in headers(stream, payload=MAX_BATCH):
             if not isinstance(batch, Batch):
@@ -216,7 +216,7 @@ def _copied(stream: BinaryIO, wanted: Sequence[tuple[Lot, Held]], directory: Pat
             reached = batch.last_offset
 
 
-class _Run:
+class _BatchRun:
     """The batches of one run of offsets while they are copied from one file into segments."""
 
     def __init__(self, lot: Lot, held: Held, directory: Path) -> None:
@@ -226,7 +226,7 @@ class _Run:
         self._base = self._written = 0
         self._reached = -1
 
-    def __enter__(self) -> _Run:
+    def __enter__(self) -> _BatchRun:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from forensics.output.json_text import encoded
 from forensics.tools.salvage.places import created
 from forensics.tools.salvage.rows import Row
-from parsers.decoding.bodies import Record
+from parsers.decoding.bodies import BatchRecord
 from parsers.schemas import documented
 
 ROW_GROUP_BYTES = 32 << 20
@@ -81,7 +81,7 @@ def _fields(row: Row) -> dict[str, Any]:
     }
 
 
-def sized(record: Record) -> int:
+def sized(record: BatchRecord) -> int:
     return len(record.key or b"") + len(record.value or b"") + sum(len(k) + len(v or b"") for k, v in record.headers)
 
 

@@ -18,9 +18,9 @@ from forensics.model.message import Range
 from forensics.model.partition.offsets import REMOVED
 from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
-from forensics.views.html.drawing import Drawn, Window
+from forensics.views.html.drawing import Drawn, DrawnWindow
 from forensics.views.losses import WORDS, LostRange, losses
-from forensics.views.proof import Section, Shown, proofs, section
+from forensics.views.proof import Section, ShownRow, proofs, section
 from forensics.views.story.step import DOWN, IN_SYNC, LEADER, OUT, Wanted
 
 MOST = 60
@@ -74,7 +74,7 @@ class Detail:
     proof: Section
 
 
-class Sources:
+class SourcePaths:
     """Paths by number: each is in the data once."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
     return sorted(range(len(partitions)), key=order)
 
 
-def details(order: Sequence[int], report: Report, kept: Kept, window: Window, sources: Sources) -> Iterator[Detail]:
+def details(order: Sequence[int], report: Report, kept: Kept, window: DrawnWindow, sources: SourcePaths) -> Iterator[Detail]:
     """Details of the first ones, as many as fit."""
     partitions, lost = list(report.partitions), _losses(report)
     room = ROOM
@@ -155,18 +155,18 @@ def _losses(report: Report) -> Mapping[Name, Sequence[LostRange]]:
 
 def _size(proof: Section) -> int:
     """Approximate number of characters of a table on the page."""
-    rows = [row for row in proof.rows if isinstance(row, Shown)]
+    rows = [row for row in proof.rows if isinstance(row, ShownRow)]
     quotes = (len(q.text or "") for row in rows if row.on_bounds and proof.quoted for q in row.quotes)
     return len(rows) * OF_ROW + sum(quotes) + sum(len(words) for row in rows for words in _words_of(row, proof))
 
 
-def _words_of(row: Shown, proof: Section) -> Iterator[str]:
+def _words_of(row: ShownRow, proof: Section) -> Iterator[str]:
     yield from row.removed
     yield from (note for _, note in proof.opened(row))
     yield from (q.place for q in row.quotes)
 
 
-def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[LostRange], window: Window) -> Iterator[Lane]:
+def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[LostRange], window: DrawnWindow) -> Iterator[Lane]:
     """A lane for the leader, and one for each broker."""
     changes = _changes(story)
     terms = [window.span("p-term", start, end, term.title, label=term.label) for start, end, term in _spans(changes.terms)]
@@ -246,7 +246,9 @@ def _range(r: Row) -> str:
     return str(Range(r["offset"], r["end"])) + ("" if r["bound"] == "exact" else " or beyond")
 
 
-def _data(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[LostRange], window: Window, sources: Sources) -> dict[str, Any]:
+def _data(
+    story: Sequence[Row], observed: Sequence[Row], lost: Sequence[LostRange], window: DrawnWindow, sources: SourcePaths
+) -> dict[str, Any]:
     half = ENTRIES // 2
     shown = list(story) if len(story) <= ENTRIES else [*story[:half], *story[-half:]]
     timed = [r for r in observed if r["time"] is not None]
@@ -259,12 +261,12 @@ def _data(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[LostRang
     }
 
 
-def _offset(r: Row, window: Window, sources: Sources) -> list[Any]:
+def _offset(r: Row, window: DrawnWindow, sources: SourcePaths) -> list[Any]:
     bound, quantity = BOUNDS[r["bound"]], QUANTITIES[r["quantity"]]
     return [r["broker"], quantity, window.place(r["time"]), r["offset"], bound, sources.number(r["source"]), r["line"]]
 
 
-def _entry(r: Row, window: Window, sources: Sources) -> list[Any]:
+def _entry(r: Row, window: DrawnWindow, sources: SourcePaths) -> list[Any]:
     repeats = r["repeats"] if r["tone"] != "fold" else 1
     quoted = [[sources.number(e["source"]), e["line"], e["byte"], e["text"][:300]] for e in (r["evidence"] or ())[:2]]
     return [window.place(r["time"]), r["epoch"], r["tone"], r["text"], repeats, quoted]

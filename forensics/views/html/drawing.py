@@ -39,7 +39,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DrawnWindow:
     """The evidence covers `begin` to `end`; `since` to `until` is shown initially."""
 
     begin: datetime
@@ -89,7 +89,7 @@ def moment(at: datetime, length: timedelta) -> str:
     return at.strftime("%H:%M:%S") if length > timedelta(seconds=20) else at.strftime("%H:%M:%S.%f")[:-3]
 
 
-def window(covered: Iterable[datetime], happened: Sequence[datetime]) -> Window:
+def window(covered: Iterable[datetime], happened: Sequence[datetime]) -> DrawnWindow:
     """The window for the times that the evidence covers and the times of significant events."""
     known = [*covered, *happened] or [EPOCH]
     begin, end = min(known), max(known)
@@ -99,4 +99,4 @@ def window(covered: Iterable[datetime], happened: Sequence[datetime]) -> Window:
     if not timedelta(0) < (until - since) < (end - begin) * FOCUS:
         since, until = begin, end
     margin = max((until - since) * MARGIN, timedelta(seconds=1)) if (since, until) != (begin, end) else timedelta(0)
-    return Window(begin, end, max(begin, since - margin), min(end, until + margin))
+    return DrawnWindow(begin, end, max(begin, since - margin), min(end, until + margin))

@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensics.incidents.folding import places
-from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
+from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, StateSpan
 from forensics.model.cluster.facts import Source
 from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, shortened
 from forensics.model.message import said
@@ -28,8 +28,8 @@ from forensics.rules import of_purpose
 from forensics.views import happened
 from forensics.views.document import Report
 from forensics.views.html import times
-from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, printed, ranked
-from forensics.views.html.drawing import Drawn, Window, window
+from forensics.views.html.details import Detail, Kept, Lane, SourcePaths, details, gravity, printed, ranked
+from forensics.views.html.drawing import Drawn, DrawnWindow, window
 from forensics.views.html.safe import block, visible
 from forensics.views.impact import broken
 from forensics.views.losses import REMOVED, WORDS, losses
@@ -146,14 +146,14 @@ class _Page:
         self.worst = gravity(report.findings)
         self.ranked = ranked(self.partitions, self.worst)
         self.window = self._window()
-        self.sources = Sources()
+        self.sources = SourcePaths()
         self.quotes: list[list[Any]] = []
         """Quotes for the spans of lanes, by number."""
         self.details: list[Detail] = []
         if kept is not None:
             self.details = list(details(self.ranked, report, kept, self.window, self.sources))
 
-    def _window(self) -> Window:
+    def _window(self) -> DrawnWindow:
         cluster = self.report.cluster
         covered = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
         grave = [i for i in self.report.incidents if i.severity != LEVELS[0]]
@@ -294,16 +294,16 @@ class _Page:
         shown = [n.id for n, _, eventful in lanes if eventful][:LANES]
         return [(node, lane, node.id in shown) for node, lane, _ in lanes]
 
-    def _quoted(self, s: Span) -> int | None:
+    def _quoted(self, s: StateSpan) -> int | None:
         if not s.evidence:
             return None
         self.quotes.append([[self.sources.number(e.source), e.line, e.byte, shortened(e.text, CUT)] for e in s.evidence])
         return len(self.quotes) - 1
 
-    def _eventful(self, spans: Sequence[Span]) -> bool:
+    def _eventful(self, spans: Sequence[StateSpan]) -> bool:
         return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in spans) > 1) for s in spans)
 
-    def _span_text(self, s: Span) -> str:
+    def _span_text(self, s: StateSpan) -> str:
         words = "; ".join(w for w in (text(s.detail) if s.detail is not None else "", f"cluster {s.cluster}" if s.cluster else "") if w)
         return self.report.zone.sentence(_in_words(s) + (f" ({words})" if words else ""))
 
@@ -438,7 +438,7 @@ class _Once:
         return list(self._known)
 
 
-def _in_words(s: Span) -> str:
+def _in_words(s: StateSpan) -> str:
     """'up from A to B', 'crashed between A and B'."""
     if s.state == CLOCK:
         return f"{label(s.state)} at {moment(s.start)}"

@@ -35,7 +35,7 @@ from forensics.rules import rule_of
 from forensics.thresholds import SAME_STORY_ENTRY, SILENCE_BEGINS, SILENCE_SHOWN, STATE_SETTLES, STOP_NOTICED_EARLY
 from forensics.views.story.lives import Lives, ending
 from forensics.views.story.narration import narrated
-from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, Step, Wanted, placed, said
+from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, StoryStep, Wanted, placed, said
 from forensics.views.story.words import (
     OF_DIRECTORIES,
     Wording,
@@ -89,7 +89,7 @@ def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Ite
         yield {"proof": words_in({**{name: getattr(judged, name) for name in OF_VERDICT}, "handovers": records(judged)})}
 
 
-def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[Step]:
+def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[StoryStep]:
     """The steps of a timeline in order, the first with roles. Without `everything` only those of the brief story."""
     story = _Story(timeline, cluster, findings, everything)
     ordered = story.ordered()
@@ -196,16 +196,16 @@ class _Story:
 
     # steps
 
-    def ordered(self) -> list[Step]:
+    def ordered(self) -> list[StoryStep]:
         states = self._states()
         steps = [*states, *self._streams(), *self._clusterwide(), *self._findings(), *self._snapshots(), *self._silences()]
         steps.sort(key=lambda s: s.key)
         return [*self._head(), *steps, *self._foot()]
 
-    def _states(self) -> list[Step]:
+    def _states(self) -> list[StoryStep]:
         """One step for each state, in the order of the chain, and a gap where states between two are missing."""
         starts = {(s.epoch, s.broker): s.event for r in self.timeline.replicas.values() for s in reversed(r.leader_starts)}
-        steps: list[Step] = []
+        steps: list[StoryStep] = []
         now = datetime.min
         before: State | None = None
         for state in self.timeline.states:
@@ -217,15 +217,15 @@ class _Story:
             self.begins.setdefault(state.leader_epoch, now)
             if before is not None and isinstance(missing := between(before, state, isr_told=True), Gap):
                 words = text(missing.said)
-                steps.append(Step("gap", state.at, ("gap", words), said(words), tone="gap", key=(now, 2, -1, len(steps))))
+                steps.append(StoryStep("gap", state.at, ("gap", words), said(words), tone="gap", key=(now, 2, -1, len(steps))))
             steps.append(self._state_step(state, before, start, (now, 2, -1, len(steps) + 1)))
             before = state
         return steps
 
-    def _state_step(self, state: State, before: State | None, start: Event | None, key: tuple[datetime, int, int, int]) -> Step:
+    def _state_step(self, state: State, before: State | None, start: Event | None, key: tuple[datetime, int, int, int]) -> StoryStep:
         change = _Change(state, before)
         finding = self.wording.unclean.get(state.known_epoch) if change.moved else None
-        return Step(
+        return StoryStep(
             kind=change.kind,
             at=state.at,
             signature=change.signature,
@@ -242,7 +242,7 @@ class _Story:
             key=key,
         )
 
-    def _streams(self) -> Iterator[Step]:
+    def _streams(self) -> Iterator[StoryStep]:
         """Each writer's own events in its own order, with its runs between them."""
         by_writer: dict[int | None, list[Event]] = defaultdict(list)
         for event in self.timeline.events:
@@ -299,10 +299,10 @@ class _Story:
         made = self.timeline.states[0].at if self.timeline.created() else None
         return made is not None and at is not None and at - made < STATE_SETTLES
 
-    def event_step(self, e: Event, removal: Removal | None, *, recovered: bool, in_brief: bool) -> Step:
+    def event_step(self, e: Event, removal: Removal | None, *, recovered: bool, in_brief: bool) -> StoryStep:
         broker = subject(e)
         failed = e.event == "log-dir-partitions" and broker is not None
-        return Step(
+        return StoryStep(
             kind="removal" if removal is not None else e.event,
             at=e.at,
             signature=(e.event, e.writer, e.reason, e.broker, removal is not None),
@@ -326,7 +326,7 @@ class _Story:
 
     # events of the cluster
 
-    def _clusterwide(self) -> Iterator[Step]:
+    def _clusterwide(self) -> Iterator[StoryStep]:
         """Elections of controllers, the creation and deletion of the topic, and brokers that a controller lost while they were running."""
         shown: set[object] = set()
         around = _around(self.cluster)
@@ -345,23 +345,23 @@ class _Story:
                 yield from self._controller_steps(e, key)
             elif e.event in _OF_TOPICS and self._same_topic(e) and e.event not in shown:
                 shown.add(e.event)
-                yield Step(e.event, e.at, (e.event,), self._worded(e), (e,), tone=presentation(e.event).tone, key=key)
+                yield StoryStep(e.event, e.at, (e.event,), self._worded(e), (e,), tone=presentation(e.event).tone, key=key)
             else:
                 yield from self._reached(e, key)
 
-    def _controller_steps(self, e: Event, key: Key) -> Iterator[Step]:
+    def _controller_steps(self, e: Event, key: Key) -> Iterator[StoryStep]:
         if e.controller_epoch is not None or e.controller not in _around(self.cluster).numbered:
             signature = ("controller", e.controller)
-            yield Step("controller-elected", e.at, signature, self._worded(e), (e,), broker=self.lane(e.controller), key=key)
+            yield StoryStep("controller-elected", e.at, signature, self._worded(e), (e,), broker=self.lane(e.controller), key=key)
 
     def _just_made(self, at: datetime | None) -> bool:
         return at is not None and self.begin is not None and self.timeline.created() and abs(at - self.begin) <= SILENCE_BEGINS
 
-    def _reached(self, e: Event, key: Key) -> Iterator[Step]:
+    def _reached(self, e: Event, key: Key) -> Iterator[StoryStep]:
         for broker, why in lost(e):
             if broker in self.lane_set and not ending(broker, e.at, self.cluster):
                 words = f"the controller loses broker {broker} ({why})"
-                yield Step(
+                yield StoryStep(
                     "broker-lost",
                     e.at,
                     ("lost", broker),
@@ -376,7 +376,7 @@ class _Story:
         for broker in found_again(e):
             if broker in self.lane_set:
                 words = f"the controller reaches broker {broker} again"
-                yield Step(
+                yield StoryStep(
                     "broker-back", e.at, ("back", broker), said(words), (e,), broker=broker, down={broker: False}, news_only=True, key=key
                 )
 
@@ -389,7 +389,7 @@ class _Story:
     def lane(self, broker: int | None) -> int | None:
         return broker if broker in self.lane_set else None
 
-    def _findings(self) -> Iterator[Step]:
+    def _findings(self) -> Iterator[StoryStep]:
         """Findings at their place: losses at the election that caused them, windows at their start."""
         last_begin = max(self.begins.values(), default=datetime.max)
         for number, f in enumerate(self.findings):
@@ -398,7 +398,7 @@ class _Story:
             is_loss = f.loss
             at = (f.end or f.start) if is_loss else (f.start or f.end)
             of_epoch = self.begins.get(f.leader_epoch) if f.leader_epoch is not None and is_loss else None
-            yield Step(
+            yield StoryStep(
                 kind=f.kind,
                 at=at,
                 signature=(f.kind, f.cause, f.brokers, f.confidence, () if f.loss else tuple(f.groups)),
@@ -410,16 +410,16 @@ class _Story:
                 key=(max((t for t in (of_epoch, at) if t is not None), default=last_begin), 2, 0, number),
             )
 
-    def _snapshots(self) -> Iterator[Step]:
+    def _snapshots(self) -> Iterator[StoryStep]:
         for number, snapshot in enumerate(self.timeline.snapshots):
             leads = f"leader {snapshot.leader}" if snapshot.leader >= 0 else "no leader"
             source = snapshot.event.source.rsplit("/", 1)[-1]
             replicas = f", replicas {ids(snapshot.replicas)}" if snapshot.replicas != self.timeline.assigned else ""
             words = f"--describe, {source}: {leads}, ISR {ids(snapshot.isr)}{replicas}"
             key = (snapshot.at or datetime.max, 5, -1, number)
-            yield Step("describe", snapshot.at, ("describe", snapshot.leader, snapshot.isr), said(words), (snapshot.event,), key=key)
+            yield StoryStep("describe", snapshot.at, ("describe", snapshot.leader, snapshot.isr), said(words), (snapshot.event,), key=key)
 
-    def _silences(self) -> Iterator[Step]:
+    def _silences(self) -> Iterator[StoryStep]:
         """Times without any line of a broker, while others print lines about this partition."""
         if self.timeline.generation < 0 or self.begin is None or self.end is None:
             return
@@ -429,19 +429,19 @@ class _Story:
                 yield from self._silence_before(broker, spans[0][0], self.begin)
                 yield from self._silence_after(broker, spans[-1][1], self.end)
 
-    def _silences_between(self, broker: int, spans: Sequence[tuple[datetime, datetime]]) -> Iterator[Step]:
+    def _silences_between(self, broker: int, spans: Sequence[tuple[datetime, datetime]]) -> Iterator[StoryStep]:
         marks = sorted(s.at for s in self.timeline.states if s.at is not None)
         for (_, last), (first, _) in itertools.pairwise(spans):
             if first - last > SILENCE_SHOWN and bisect_left(marks, last) < bisect_right(marks, first):
                 words = f"no line of broker {broker} from here to {moment(first)}: it logged nothing, or a file is missing"
                 yield _gap(words, last, broker)
 
-    def _silence_before(self, broker: int, first: datetime, begin: datetime) -> Iterator[Step]:
+    def _silence_before(self, broker: int, first: datetime, begin: datetime) -> Iterator[StoryStep]:
         node = self.cluster.nodes.get(broker)
         if first > begin + SILENCE_SHOWN and node is not None and node.lives and node.lives[0].begin is None:
             yield _gap(f"the collected lines of broker {broker} begin here", first, broker)
 
-    def _silence_after(self, broker: int, last: datetime, end: datetime) -> Iterator[Step]:
+    def _silence_after(self, broker: int, last: datetime, end: datetime) -> Iterator[StoryStep]:
         missed = self.dropped(broker, last - STOP_NOTICED_EARLY, None)
         if missed is not None and end > last + SILENCE_BEGINS:
             yield _gap(
@@ -467,15 +467,15 @@ class _Story:
         index = bisect_right(times, after)
         return times[index] if index < len(times) and (until is None or times[index] <= until) else None
 
-    def _head(self) -> Iterator[Step]:
+    def _head(self) -> Iterator[StoryStep]:
         timeline = self.timeline
         if timeline.generation < 0:
             named = f" (id {timeline.topic_id})" if timeline.topic_id else ""
-            yield Step("generation", None, ("generation",), said(f"an earlier topic of this name{named}, now deleted"), tone="gap")
+            yield StoryStep("generation", None, ("generation",), said(f"an earlier topic of this name{named}, now deleted"), tone="gap")
         if not timeline.created():
             epoch = timeline.states[0].known_epoch if timeline.states else None
             known = f", in epoch {epoch}" if epoch is not None else ""
-            yield Step(
+            yield StoryStep(
                 "gap",
                 None,
                 ("begin",),
@@ -486,7 +486,7 @@ class _Story:
         absent = [b for b in self.brokers if b not in collected]
         if absent:
             which = brokers_named(absent)
-            yield Step(
+            yield StoryStep(
                 "gap",
                 None,
                 ("absent",),
@@ -494,24 +494,24 @@ class _Story:
                 tone="gap",
             )
 
-    def _foot(self) -> Iterator[Step]:
+    def _foot(self) -> Iterator[StoryStep]:
         timeline = self.timeline
         now = timeline.standing
         if now.event is not None and timeline.generation == 0:
-            yield Step("end", None, ("end",), said(self.wording.end(now)), (now.event,), epoch=now.leader_epoch)
+            yield StoryStep("end", None, ("end",), said(self.wording.end(now)), (now.event,), epoch=now.leader_epoch)
         for broker, replica in sorted(timeline.replicas.items()):
             for removal in replica.removals:
                 if removal.cause == "left-behind":
                     extent = str(Range(removal.start, removal.end))
                     words = f"broker {broker} still has offsets {extent} that no later leader had: it will truncate them when it becomes a follower"
-                    yield Step(
+                    yield StoryStep(
                         "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self.lane(broker), tone="bad"
                     )
         for broker, disk in sorted(timeline.collected_logs.items()):
             files = [e for e in (disk.high_watermark, disk.recovery_point, disk.log_start, disk.end_event()) if e is not None]
             if files or disk.epochs:
                 evidence = (*files, *disk.epoch_events[-1:])
-                yield Step("on-disk", None, ("on-disk", broker), said(on_disk(disk)), evidence, broker=self.lane(broker))
+                yield StoryStep("on-disk", None, ("on-disk", broker), said(on_disk(disk)), evidence, broker=self.lane(broker))
 
 
 class _Stream:
@@ -535,7 +535,7 @@ class _Stream:
         self.reached: int | None = None
         """The last log end offset."""
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[StoryStep]:
         place_of_writer = self.writer if self.writer is not None else -1
         for number, event in enumerate(self.events):
             yield from self._end_of_run(event, number)
@@ -544,7 +544,7 @@ class _Stream:
                 yield placed(step, (place, 3, place_of_writer, number))
             self.reached = self.log_ends.get(id(event), self.reached)
 
-    def _end_of_run(self, event: Event, number: int) -> Iterator[Step]:
+    def _end_of_run(self, event: Event, number: int) -> Iterator[StoryStep]:
         ended = self.lives.ended_before(event, self.last_line) if self.lives is not None else None
         if ended is not None:
             rank = 1 if ended.at is not None and ended.at > self.now else 3
@@ -560,7 +560,7 @@ class _Stream:
             self.now, self.last_line = place, event.at or self.last_line
         return place
 
-    def _step(self, event: Event) -> Step | None:
+    def _step(self, event: Event) -> StoryStep | None:
         if self.lives is not None and (step := self.lives.step(event)) is not None:
             return step
         removal = self.removals.get(id(event))
@@ -578,8 +578,8 @@ def _finding_tone(f: Finding) -> str:
     return "loss" if f.loss else "warn" if f.severity == "medium" else "bad"
 
 
-def _gap(words: str, at: datetime, broker: int) -> Step:
-    return Step("gap", at, ("gap", broker), said(words), broker=broker, tone="gap", key=(at, 4, broker, 0))
+def _gap(words: str, at: datetime, broker: int) -> StoryStep:
+    return StoryStep("gap", at, ("gap", broker), said(words), broker=broker, tone="gap", key=(at, 4, broker, 0))
 
 
 def _long(e: Event) -> bool:

@@ -14,7 +14,7 @@ from forensics.model.cluster.availability import MISSED, BrokerRun
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.thresholds import LOADED_AFTER_START, STOP_NOTICED_EARLY
-from forensics.views.story.step import Step, said
+from forensics.views.story.step import StoryStep, said
 from forensics.words.formats import moment
 
 Dropped = Callable[[int, datetime, datetime | None], datetime | None]
@@ -25,7 +25,7 @@ class Lives:
 
     def __init__(self, node: Node, covers: Callable[[datetime | None], bool], dropped: Dropped, *, created: bool) -> None:
         self.node, self.covers, self.dropped = node, covers, dropped
-        self.steps: dict[int, Step] = {}
+        self.steps: dict[int, StoryStep] = {}
         """By identity of the event at which they are placed."""
         self.ended: dict[int, BrokerRun] = {}
         """The run that ended without a line of its own, by the event that begins the next run."""
@@ -50,17 +50,17 @@ class Lives:
         if life.outcome == "stopped" and life.end is not None and not _ended_unsaid(life) and self.covers(life.end.at):
             self._stand(life.end, self._stopped(life.end))
 
-    def _stand(self, event: Event, step: Step) -> None:
+    def _stand(self, event: Event, step: StoryStep) -> None:
         self.steps[id(event)] = step
         self._events.append(event)
 
     def events(self) -> Iterator[Event]:
         return iter(self._events)
 
-    def step(self, event: Event) -> Step | None:
+    def step(self, event: Event) -> StoryStep | None:
         return self.steps.get(id(event))
 
-    def ended_before(self, event: Event, spoken: datetime | None) -> Step | None:
+    def ended_before(self, event: Event, spoken: datetime | None) -> StoryStep | None:
         """The end of the run before the run that begins with this event; `spoken`: the time of its last line on this partition."""
         life = self.ended.get(id(event))
         if life is None:
@@ -72,7 +72,7 @@ class Lives:
         heard = f"last line {moment(last)}" if last is not None else "no line collected"
         if life.outcome == "stopped":
             words_said = f"broker {self.node.id} has stopped ({heard}), cleanly according to its next start"
-            return Step(
+            return StoryStep(
                 "broker-stopped",
                 known,
                 ("broker-stopped", self.node.id),
@@ -84,7 +84,7 @@ class Lives:
         missed = ", noticed here" if noticed is not None else ""
         words_said = f"broker {self.node.id} CRASHED: {heard}{missed}, restarts {moment(event.at)}"
         evidence = tuple(e for e in (life.last_seen, *life.evidence[-2:]) if e is not None)
-        return Step(
+        return StoryStep(
             "broker-died",
             known,
             ("broker-died", self.node.id),
@@ -95,23 +95,23 @@ class Lives:
             tone="bad",
         )
 
-    def _start(self, begin: Event) -> Step:
+    def _start(self, begin: Event) -> StoryStep:
         version = f", Kafka {self.node.version}" if self.node.version else ""
         words = said(f"broker {self.node.id} starts{version}")
-        return Step(
+        return StoryStep(
             "broker-start", begin.at, ("broker-start", self.node.id), words, (begin,), broker=self.node.id, down={self.node.id: False}
         )
 
-    def _stopping(self, life: BrokerRun, event: Event) -> Step:
+    def _stopping(self, life: BrokerRun, event: Event) -> StoryStep:
         handed = life.controlled.reason if life.controlled is not None else None
         how = {"done": ", and hands over its leaderships", "failed": ", without handing over its leaderships"}.get(handed or "", "")
         words = said(f"broker {self.node.id} begins a controlled shutdown{how}")
         evidence = tuple(e for e in (event, life.controlled) if e is not None)
-        return Step("broker-stopping", event.at, ("broker-stopping", self.node.id), words, evidence, broker=self.node.id)
+        return StoryStep("broker-stopping", event.at, ("broker-stopping", self.node.id), words, evidence, broker=self.node.id)
 
-    def _stopped(self, end: Event) -> Step:
+    def _stopped(self, end: Event) -> StoryStep:
         words = said(f"broker {self.node.id} has stopped")
-        return Step(
+        return StoryStep(
             "broker-stopped", end.at, ("broker-stopped", self.node.id), words, (end,), broker=self.node.id, down={self.node.id: True}
         )
 

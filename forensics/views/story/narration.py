@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.views.story.step import DOWN, MOST, MOST_OF_ALL, NONE, UNKNOWN, Step, Wanted, folded
+from forensics.views.story.step import DOWN, MOST, MOST_OF_ALL, NONE, UNKNOWN, StoryStep, Wanted, folded
 from forensics.words.formats import period
 
 
-def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:
+def narrated(steps: Sequence[StoryStep], wanted: Wanted) -> Iterator[dict[str, Any]]:
     """Rows of STORY, without the columns that name the incarnation; their number is limited, however many steps there are. The first step
     has roles."""
     previous: Mapping[int, str] = dict.fromkeys(steps[0].roles or () if steps else (), UNKNOWN)
@@ -36,11 +36,11 @@ def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:
         yield _left_out(len(shown) - number, lanes[-1])
 
 
-def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool) -> tuple[list[Step], list[Mapping[int, str]]]:
+def _swept(steps: Sequence[StoryStep], roles: Mapping[int, str], *, everything: bool) -> tuple[list[StoryStep], list[Mapping[int, str]]]:
     """The steps that add something new, and the lanes after each."""
     down: set[int] = set()
     status = roles
-    shown: list[Step] = []
+    shown: list[StoryStep] = []
     lanes: list[Mapping[int, str]] = []
     known: dict[tuple[str, ...], Mapping[int, str]] = {}
     for step in steps:
@@ -58,7 +58,7 @@ def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool)
     return shown, lanes
 
 
-def _update(down: set[int], step: Step) -> bool:
+def _update(down: set[int], step: StoryStep) -> bool:
     """Adds the brokers that go down, and removes those that come up; returns whether that changed anything."""
     if not step.down:
         return False
@@ -68,7 +68,7 @@ def _update(down: set[int], step: Step) -> bool:
     return before != down
 
 
-def _row(step: Step, before: Mapping[int, str], after: Mapping[int, str]) -> dict[str, Any]:
+def _row(step: StoryStep, before: Mapping[int, str], after: Mapping[int, str]) -> dict[str, Any]:
     about = {b for b in after if step.roles is not None and before[b] != after[b]}
     if step.broker is not None:
         about.add(step.broker)
@@ -88,7 +88,7 @@ def _row(step: Step, before: Mapping[int, str], after: Mapping[int, str]) -> dic
     }
 
 
-def _fold(steps: Sequence[Step], after: Mapping[int, str]) -> dict[str, Any]:
+def _fold(steps: Sequence[StoryStep], after: Mapping[int, str]) -> dict[str, Any]:
     counts = Counter((s.kind, s.broker) for s in steps)
     named = [f"{n:,} x {kind}" + (f" (broker {broker})" if broker is not None else "") for (kind, broker), n in counts.most_common(6)]
     times = [s.at for s in steps if s.at is not None]

@@ -120,7 +120,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Step:
+class StoryStep:
     """An entry before it has words. `down`: brokers that go down (True) or come up; `signature`: equal for steps with equal words."""
 
     kind: str
@@ -160,7 +160,7 @@ class Step:
         return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in quotes]
 
 
-def rows_of(steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
+def rows_of(steps: Sequence[StoryStep]) -> Iterator[dict[str, Any]]:
     """Steps of one incarnation as rows of STEPS, without the columns that name the incarnation."""
     first: dict[object, int] = {}
     for number, s in enumerate(steps):
@@ -187,10 +187,10 @@ def rows_of(steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
         }
 
 
-def steps_of(rows: Iterable[Mapping[str, Any]]) -> list[Step]:
+def steps_of(rows: Iterable[Mapping[str, Any]]) -> list[StoryStep]:
     """The steps of one incarnation, read back from rows of STEPS."""
     return [
-        Step(
+        StoryStep(
             kind=r["kind"],
             at=r["time"],
             signature=r["like"],
@@ -213,7 +213,7 @@ def steps_of(rows: Iterable[Mapping[str, Any]]) -> list[Step]:
     ]
 
 
-def placed(step: Step, key: Key) -> Step:
+def placed(step: StoryStep, key: Key) -> StoryStep:
     step.key = key
     return step
 
@@ -222,7 +222,7 @@ def said(words: str) -> Callable[[], str]:
     return lambda: words
 
 
-def folded(steps: Sequence[Step], *, everything: bool, limit: int) -> list[tuple[int, int]]:
+def folded(steps: Sequence[StoryStep], *, everything: bool, limit: int) -> list[tuple[int, int]]:
     """The steps that are shown, as (i, i), and the runs that are folded, as (first, last)."""
     kept = [True] * len(steps) if everything else _kept(steps)
     runs: list[tuple[int, int]] = []
@@ -237,7 +237,7 @@ def folded(steps: Sequence[Step], *, everything: bool, limit: int) -> list[tuple
     return [*runs[:half], (runs[half][0], runs[-half - 1][1]), *runs[-half:]]
 
 
-def _kept(steps: Sequence[Step]) -> list[bool]:
+def _kept(steps: Sequence[StoryStep]) -> list[bool]:
     """The first and the last of equal steps, and all of them if there are too few to fold."""
     total = Counter(s.signature for s in steps)
     seen: Counter[object] = Counter()

@@ -17,9 +17,9 @@ from itertools import compress
 from parsers.catalogue.columnar.columns import StatementMatches
 from parsers.catalogue.columnar.heads import columns_of, microseconds
 from parsers.catalogue.reading import Reading
-from parsers.layouts import Record, prefix
+from parsers.layouts import LogRecord, prefix
 from parsers.learning.worth import leaves_over
-from parsers.matching.messages import LONG_MESSAGE, Seen, apply
+from parsers.matching.messages import LONG_MESSAGE, SeenText, apply
 from parsers.matching.tried import Tried
 
 
@@ -48,7 +48,7 @@ class Block:
         self.heads = columns_of("", 0)
         """The records of the lines; without a logger where Reading has to read the line."""
         self.statements: dict[str, StatementMatches] = {}
-        self.records: dict[int, Seen] = {}
+        self.records: dict[int, SeenText] = {}
         self.continued: set[int] = set()  # records whose further lines other patterns may read, too
         """The whole record of several lines, if a pattern has matched all of it."""
         self.unknown: list[int] = []
@@ -157,9 +157,9 @@ class Block:
                 return (tried[0], match) if match is not None else None
         return None
 
-    def _whole(self, at: int, record: Record) -> Seen:
+    def _whole(self, at: int, record: LogRecord) -> SeenText:
         """The whole record that begins here."""
-        seen = Seen(self.line(at), record.message, record.logger, self.begins[at], self.ends[at])
+        seen = SeenText(self.line(at), record.message, record.logger, self.begins[at], self.ends[at])
         return self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.known[0])
 
     def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
@@ -177,7 +177,7 @@ class Block:
         self.heads.put(at, None)
         return None
 
-    def record(self, at: int) -> Record:
+    def record(self, at: int) -> LogRecord:
         assert self.chunk.heads is not None
         record = self.chunk.heads.layout.read(self.line(at))
         assert record is not None

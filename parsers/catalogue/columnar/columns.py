@@ -30,7 +30,7 @@ MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 NAMES = frozenset(EVENTS.names) - {"source"}
 
 
-class TooMany(Exception):
+class TooManyEvents(Exception):
     """Lines with more events than may be kept in memory."""
 
 
@@ -76,7 +76,7 @@ class StatementMatches:
 
 
 @dataclass
-class Lines:
+class LineColumns:
     """The columns of matched lines that do not depend on the match, each by line; `quote` gives the text that problems quote."""
 
     line: Sequence[int]
@@ -103,7 +103,7 @@ def slices(data: bytes, begins: Sequence[int], ends: Sequence[int]) -> pa.String
     return both.take(pc.multiply(numbered(begins), 2))
 
 
-class Part(NamedTuple):
+class EventPart(NamedTuple):
     """Events with the same columns: the line of each event, its values, and the values that all events share."""
 
     places: Sequence[int]
@@ -166,25 +166,25 @@ _GAP = 200
 """From this many events without a column on, it is cheaper to omit them than to fill in nulls."""
 
 
-class Events:
+class ColumnarEvents:
     """The events of some lines of one source."""
 
-    def __init__(self, source: str, lines: Lines, *, bounded: bool) -> None:
+    def __init__(self, source: str, lines: LineColumns, *, bounded: bool) -> None:
         self.lines = lines
         self.bounded = bounded
         """If there are too many events, TooMany is raised."""
         self._source = source
-        self._parts: list[Part] = []
+        self._parts: list[EventPart] = []
         self._problems: list[tuple[int, Row]] = []
 
-    def add(self, part: Part) -> None:
+    def add(self, part: EventPart) -> None:
         """Adds events whose values are given by column."""
         self._parts.append(part)
 
     def check(self, count: int, characters: int) -> None:
         """Raises TooMany if there are more events, or longer texts, than may be kept."""
         if self.bounded and (count > MAX_ROWS or characters > MAX_CHARACTERS):
-            raise TooMany
+            raise TooManyEvents
 
     def add_problem(self, line: int, error: ValueError) -> None:
         """A value of a line does not fit its column."""
@@ -197,7 +197,7 @@ class Events:
         made = [(line, row) for line, row in rows if row["event"] != "problem"]
         if made:
             missing = dict.fromkeys(OF_LINE, [None] * len(made))
-            self.add(Part([line for line, _ in made], missing | of_rows([row for _, row in made])))
+            self.add(EventPart([line for line, _ in made], missing | of_rows([row for _, row in made])))
 
     def in_order(self) -> Iterator[Rows]:
         """All events in line order; problems are rows between the batches."""
@@ -251,7 +251,7 @@ class Events:
         return {name: of_line.take(of_lines) for name, of_line in columns.items()}
 
 
-def add_statement(events: Events, statement: StatementMatches) -> None:
+def add_statement(events: ColumnarEvents, statement: StatementMatches) -> None:
     """The events of a statement for which `by_columns` holds."""
     groups = statement.groups()
     common = {**statement.pattern.fixed, "event": statement.pattern.event, "pattern": statement.pattern.name}
@@ -264,10 +264,12 @@ def add_statement(events: Events, statement: StatementMatches) -> None:
     except ValueError:  # a number that fits no column
         places, captured = _fitting(events, statement.lines, texts)
     captured = filled(captured, of_contexts([events.lines.context[line] for line in places]))
-    events.add(Part(places, {name: column for name, column in captured.items() if name not in common}, common))
+    events.add(EventPart(places, {name: column for name, column in captured.items() if name not in common}, common))
 
 
-def _fitting(events: Events, lines: Sequence[int], texts: Mapping[str, Sequence[str | None]]) -> tuple[list[int], dict[str, Sequence[Any]]]:
+def _fitting(
+    events: ColumnarEvents, lines: Sequence[int], texts: Mapping[str, Sequence[str | None]]
+) -> tuple[list[int], dict[str, Sequence[Any]]]:
     """The lines whose numbers fit their columns, and their columns; the other lines become problems."""
     rows: list[tuple[int, Row]] = []
     for at, line in enumerate(lines):

@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from typing import Any, NoReturn
 
 from parsers.catalogue.columnar import columns
-from parsers.catalogue.columnar.columns import Events, Part, StatementMatches, filled, of_contexts, of_rows, values
+from parsers.catalogue.columnar.columns import ColumnarEvents, EventPart, StatementMatches, filled, of_contexts, of_rows, values
 from parsers.catalogue.columnar.heads import moment_of
 from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import check, column
@@ -26,7 +26,7 @@ class _LookedAt(Exception):
     """A placeholder was read, not only passed on."""
 
 
-class _Mark:
+class _Placeholder:
     """Placeholder for a column's value; a null has no placeholder."""
 
     __slots__ = ("column",)
@@ -40,7 +40,7 @@ class _Mark:
 
 _LOOKS = "eq ne lt le gt ge hash bool len iter contains getitem str repr format int index float add radd sub rsub mod rmod mul rmul"
 for _name in _LOOKS.split():
-    setattr(_Mark, f"__{_name}__", _Mark._looked_at)
+    setattr(_Placeholder, f"__{_name}__", _Placeholder._looked_at)
 
 _looked_at: dict[str, set[str]] = {}
 """Columns that statements are known to read."""
@@ -48,7 +48,7 @@ _UNKNOWN = "?"
 """Marks a statement that does more with a column than a placeholder can detect."""
 
 
-def add_computed(events: Events, statement: StatementMatches) -> None:
+def add_computed(events: ColumnarEvents, statement: StatementMatches) -> None:
     """The events of a statement that computes them. Raises TooMany."""
     looked_at = _looked_at.setdefault(statement.pattern.name, {"level", "mode"})
     while _UNKNOWN not in looked_at:
@@ -62,7 +62,7 @@ def add_computed(events: Events, statement: StatementMatches) -> None:
     _add_each(events, statement)
 
 
-def _add_each(events: Events, statement: StatementMatches) -> None:
+def _add_each(events: ColumnarEvents, statement: StatementMatches) -> None:
     """The same, line by line."""
     rows: list[Row] = []
     places: list[int] = []
@@ -86,13 +86,13 @@ def _add_each(events: Events, statement: StatementMatches) -> None:
         counts = Counter(places)
         for row, line in zip(rows, places, strict=True):
             row.setdefault("text", shared(lines.text[line].as_py(), counts[line]))
-    events.add(Part(places, of_rows(rows), {"pattern": pattern.name}))
+    events.add(EventPart(places, of_rows(rows), {"pattern": pattern.name}))
 
 
 class _Computed:
     """Lines of a statement, computed together if they are equal in the columns that are read; lists are indexed by line."""
 
-    def __init__(self, events: Events, statement: StatementMatches, looked_at: set[str]) -> None:
+    def __init__(self, events: ColumnarEvents, statement: StatementMatches, looked_at: set[str]) -> None:
         self.events, self.statement, self.pattern, self.looked_at = events, statement, statement.pattern, looked_at
         self.groups = statement.groups()
         self.contexts = [events.lines.context[line] for line in statement.lines]
@@ -117,7 +117,7 @@ class _Computed:
         of_events, common = self._columns(rows, index, lines, captured)
         if len(lines) > len(which) and (quotes := self._quotes(each)):
             of_events["text"] = [quotes[line] for line in lines]
-        self.events.add(Part([self.statement.lines[line] for line in lines], of_events, common))
+        self.events.add(EventPart([self.statement.lines[line] for line in lines], of_events, common))
 
     def _compute(self, firsts: Mapping[int, int]) -> list[list[Row]]:
         """The rows of the first line of each group of equal lines. A level is omitted if all rows keep that of their line."""
@@ -151,7 +151,7 @@ class _Computed:
         common: dict[str, Any] = {}
         for name in columns.NAMES & set(chain.from_iterable(rows)):
             computed = [row.get(name) for row in rows]
-            marks = {value.column if type(value) is _Mark else None for value in computed}
+            marks = {value.column if type(value) is _Placeholder else None for value in computed}
             if name == "time" and marks == {"time"}:
                 continue
             if marks == {None} and name not in OF_LINE and all(value == computed[0] for value in computed):
@@ -192,7 +192,7 @@ class _Computed:
             other = {name: value for name, value in row.items() if value is not None and type(value) is not str}
             for value in other.values():
                 _inside(value)
-            check({name: value for name, value in other.items() if type(value) is not _Mark})
+            check({name: value for name, value in other.items() if type(value) is not _Placeholder})
             row.setdefault("event", self.pattern.event)
             row["pattern"] = self.pattern.name
         return made
@@ -202,10 +202,10 @@ class _Computed:
         texts = {name: texts[at] for name, texts in self.groups.items()}
         row: Row = {"time": moment_of(self.times[at]), "mode": self.pattern.mode, **self.contexts[at]}
         row |= {name: column(name, texts[name]) for name in self.pattern.columns if texts[name] is not None}
-        row = {name: value if value is None or name in self.looked_at else _Mark(name) for name, value in row.items()}
+        row = {name: value if value is None or name in self.looked_at else _Placeholder(name) for name, value in row.items()}
         row |= {"level": self.levels[at], **self.pattern.fixed}
         marked = {name for name in self.pattern.columns if texts[name] is not None and f".{name}" not in self.looked_at}
-        row["_groups"] = {name: _Mark(f".{name}") if name in marked else text for name, text in texts.items()}
+        row["_groups"] = {name: _Placeholder(f".{name}") if name in marked else text for name, text in texts.items()}
         return row
 
 
@@ -232,15 +232,15 @@ def _filled_in(
         of_line = passed_on[next(iter(marks)) or ""]
         return [of_line[line] for line in lines]
     both = zip([computed[at] for at in index], lines, strict=True)
-    return [passed_on[value.column][line] if type(value) is _Mark else value for value, line in both]
+    return [passed_on[value.column][line] if type(value) is _Placeholder else value for value, line in both]
 
 
 def _inside(value: Any) -> None:
     """Raises _LookedAt if a placeholder became part of another value."""
     if isinstance(value, (list, tuple, dict)):
         for one in value.values() if isinstance(value, dict) else value:
-            if type(one) is _Mark:
+            if type(one) is _Placeholder:
                 raise _LookedAt(one.column)
             _inside(one)
-    elif type(value) is _Mark and value.column.startswith("."):
+    elif type(value) is _Placeholder and value.column.startswith("."):
         raise _LookedAt(value.column)

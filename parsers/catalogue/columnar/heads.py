@@ -65,7 +65,7 @@ class Columns(NamedTuple):
             column[at] = value
 
 
-class _Kept(dict[_Text, _Value], Generic[_Text, _Value]):
+class _KeptValues(dict[_Text, _Value], Generic[_Text, _Value]):
     """Parsed values of texts that occur again and again."""
 
     def __init__(self, meaning: Callable[[_Text], _Value]) -> None:
@@ -115,10 +115,10 @@ class Heads:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._hours = _Kept(_hour)
-        self._leads = _Kept(self._lead)
-        self._loggers = _Kept(_logger)
-        self._components = _Kept(_component)
+        self._hours = _KeptValues(_hour)
+        self._leads = _KeptValues(self._lead)
+        self._loggers = _KeptValues(_logger)
+        self._components = _KeptValues(_component)
 
     def _lead(self, text: bytes) -> tuple[str, int]:
         """Level, and where the message begins; -1 if the level is missing."""

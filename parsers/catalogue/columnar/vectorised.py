@@ -17,11 +17,11 @@ import pyarrow as pa
 from parsers.cached import cached_property
 from parsers.catalogue.columnar import columns
 from parsers.catalogue.columnar.block import Block, Chunk
-from parsers.catalogue.columnar.columns import Events, Lines, TooMany, add_statement, slices
+from parsers.catalogue.columnar.columns import ColumnarEvents, LineColumns, TooManyEvents, add_statement, slices
 from parsers.catalogue.columnar.computed import add_computed
 from parsers.catalogue.reading import Reading
 from parsers.matching.literals import Hits
-from parsers.matching.messages import Seen
+from parsers.matching.messages import SeenText
 from parsers.schemas import MAX_TEXT, Row, Rows
 
 _LINES = 1 << 15
@@ -146,7 +146,7 @@ class _InTurn(Block):
         assert self.chunk.heads is not None
         record = self.record(at)
         self.reading.pass_by(record, self.begins[at], self.ends[at], self.chunk.heads.layout)
-        self.reading.count_unrecognised(Seen(self.line(at), record.message, record.logger, self.begins[at], self.ends[at]))
+        self.reading.count_unrecognised(SeenText(self.line(at), record.message, record.logger, self.begins[at], self.ends[at]))
 
     # to columns
 
@@ -164,25 +164,25 @@ class _InTurn(Block):
             last = next((at for at in range(first, len(rows)) if rows[at][0] >= until), len(rows)) if until < end else len(rows)
             try:
                 events = self._events(begin, until, rows[first:last])
-            except TooMany:
+            except TooManyEvents:
                 most = (until - begin) // 2
                 continue
             yield from events.in_order()
             begin, first, most = until, last, 2 * most
 
-    def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
+    def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> ColumnarEvents:
         """Raises TooMany, but not for a single line."""
         statements = [one.of(begin, end) for one in self.statements.values()]
         chosen = sorted({*chain.from_iterable([one.lines for one in statements]), *[at for at, _ in rows]})
         places = {at: place for place, at in enumerate(chosen)}
-        events = Events(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
+        events = ColumnarEvents(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
         for one in statements:
             if one.lines:
                 (add_statement if one.by_columns else add_computed)(events, one.at(places))
         events.add_rows([(places[at], row) for at, row in rows])
         return events
 
-    def _lines(self, chosen: Sequence[int]) -> Lines:
+    def _lines(self, chosen: Sequence[int]) -> LineColumns:
         """Place, time and writer of matched lines."""
         first, end = (chosen[0], chosen[-1] + 1) if chosen else (0, 0)
         pick: Callable[[Sequence[Any]], Sequence[Any]] = (
@@ -198,7 +198,7 @@ class _InTurn(Block):
         )
         spots = self.reading.spots(numbers, begins, stops, times, self._texts(chosen, begins, stops))
         clocks = ["utc" if here else "line" for here in utc]
-        return Lines(*spots, clocks, [level or None for level in levels], contexts, lambda place: self.line(chosen[place]))
+        return LineColumns(*spots, clocks, [level or None for level in levels], contexts, lambda place: self.line(chosen[place]))
 
     def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
         """The records as they are in the chunk."""

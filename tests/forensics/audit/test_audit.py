@@ -28,7 +28,7 @@ from forensics.audit import remote, upkeep
 from forensics.audit.audited import Audit, escaped
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History
-from forensics.audit.layout import UNNAMED, Layout, Named, Teller, clusters
+from forensics.audit.layout import UNNAMED, NamedInPath, PathLayout, Teller, clusters
 from forensics.case.tables import PROOF, TABLES
 from forensics.cli import cli
 from forensics.commands import audit as command
@@ -872,7 +872,7 @@ def test_an_endpoint_that_does_not_answer_is_named(run: Run, monkeypatch: pytest
     ],
 )
 def test_what_a_path_says(pattern: str | None, path: str, cluster: str | None, name: str) -> None:
-    assert Layout(pattern).read(path) == Named(cluster, name)
+    assert PathLayout(pattern).read(path) == NamedInPath(cluster, name)
 
 
 def test_clusters_by_the_ids_that_files_tell() -> None:

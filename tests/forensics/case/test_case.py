@@ -21,7 +21,7 @@ from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
 from forensics.case.run import RUN, public
 from forensics.case.tables import TABLES
-from forensics.case.write import Origin, Refused, check, write
+from forensics.case.write import CaseRefused, Origin, check, write
 from forensics.cli import cli
 from forensics.commands.inputs import CaseInput
 from forensics.incidents.judging import OF_REPORT, with_facts
@@ -187,9 +187,9 @@ def test_a_case_takes_no_place_that_is_not_its_own(case: Path, tmp_path: Path) -
     (tmp_path / "evidence" / "logs").mkdir(parents=True)
     (tmp_path / "evidence" / "logs" / "server.log").touch()
     for directory, force in ((case, False), (tmp_path / "evidence" / "new", True), (tmp_path / "evidence", True)):
-        with pytest.raises(Refused):
+        with pytest.raises(CaseRefused):
             check(directory, [str(tmp_path / "evidence")], force=force)
-    with pytest.raises(Refused, match="not a case"):
+    with pytest.raises(CaseRefused, match="not a case"):
         check(tmp_path / "evidence", [], force=True)
     check(case, [], force=True)
     check(tmp_path / "new", [str(tmp_path / "evidence")], force=False)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from forensics.views.merged import Lines, json_line, lines_of
+from forensics.views.merged import MergedLines, json_line, lines_of
 from tests.conftest import Done
 from tests.forensics.commands.test_cli import BUNDLE, COMMAND, ENVIRONMENT
 from tests.support import local
@@ -33,7 +33,7 @@ ROW: dict[str, Any] = {
     "partition": None,
     "text": "first\n\tat second",
 }
-SHOWN = Lines({2: "broker-2"}, {ROW["source"]: "state-change.log"}, (8, 20), {})
+SHOWN = MergedLines({2: "broker-2"}, {ROW["source"]: "state-change.log"}, (8, 20), {})
 
 
 def test_the_whole_stream(tmp_path: Path, called: Callable[..., Done]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forensics.incidents.findings import Findings
 from forensics.incidents.folding import folded, places, recurring
-from forensics.incidents.incidents import Events, Incident, recurring_of_each
+from forensics.incidents.incidents import ClusterFindings, Incident, recurring_of_each
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule
 from forensics.model.message import Range, said, values
 from forensics.model.partition.windows import together
@@ -32,7 +32,7 @@ RULES = (
 
 def incidents(findings: Findings, rules: Sequence[Rule], controllers: Collection[int] = ()) -> tuple[list[Finding], list[Incident]]:
     """The findings, those of one event and those that recur as one, and the incidents."""
-    events = Events(findings, rules, controllers)
+    events = ClusterFindings(findings, rules, controllers)
     told = recurring_of_each([events], rules)
     return told, events.incidents(told)
 
@@ -160,7 +160,7 @@ def test_a_crash_has_no_impact_only_if_the_partitions_of_its_broker_were_judged(
         ([(1, 2), (2, 3)], "no known impact; whether 1 partition lost records is unknown"),
         ([(1, 2), ()], "no known impact; whether 2 partitions lost records is unknown"),
     ):
-        events = Events(crash, RULES, unjudged=lambda replicas=unjudged: replicas)  # type: ignore[misc]
+        events = ClusterFindings(crash, RULES, unjudged=lambda replicas=unjudged: replicas)  # type: ignore[misc]
         (incident,) = events.incidents(recurring_of_each([events], RULES))
         assert of_incident(incident).summary == f"Broker 1 crashed: {impact}"
         assert of_incident(incident).explanation.startswith(f"{of_incident(incident).summary.partition(':')[0]}. {impact.capitalize()}.")
@@ -185,7 +185,7 @@ def test_what_was_not_over_in_an_earlier_cluster_ended_with_it() -> None:
     lost = replace(of_broker("zookeeper-lost", 1, 0, None), severity="high")
     rule = rule_of("zookeeper-lost")
     for number, lasted in ((0, "for the rest of the evidence"), (-1, "until the cluster ended")):
-        events = Events(by_kind([lost]), [rule], number=number)
+        events = ClusterFindings(by_kind([lost]), [rule], number=number)
         (incident,) = events.incidents(recurring_of_each([events], [rule]))
         assert of_incident(incident).summary == f"Broker 1 had no connection to ZooKeeper: no connection to ZooKeeper {lasted}"
         assert incident.cluster == number

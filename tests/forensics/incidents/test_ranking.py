@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from forensics.incidents.findings import Findings
-from forensics.incidents.incidents import Events, recurring_of_each
+from forensics.incidents.incidents import ClusterFindings, recurring_of_each
 from forensics.incidents.judging import in_order
 from forensics.model.findings import Finding
 from forensics.rules import RULES
@@ -44,7 +44,7 @@ def test_losses_come_first_then_what_is_unavailable_at_risk_broken_over_and_mino
     ]
     found = Findings()
     found.add(reversed(expected))
-    ordered = in_order(recurring_of_each([Events(found, RULES)], RULES))
+    ordered = in_order(recurring_of_each([ClusterFindings(found, RULES)], RULES))
     assert [(f.kind, f.over) for f in ordered] == [(f.kind, f.over) for f in expected]
 
 
@@ -52,7 +52,7 @@ def test_a_loss_that_is_only_possible_comes_after_what_is_unavailable() -> None:
     possible = replace(one("data-loss", "medium", over=False), confidence="possible")
     found = Findings()
     found.add((possible, one("offline-partition", "high", over=False)))
-    ordered = in_order(recurring_of_each([Events(found, RULES)], RULES))
+    ordered = in_order(recurring_of_each([ClusterFindings(found, RULES)], RULES))
     assert [f.kind for f in ordered] == ["offline-partition", "data-loss"]
 
 
@@ -61,5 +61,5 @@ def test_what_was_never_committed_and_what_an_earlier_cluster_suffered_is_over()
     for past in (one("data-loss", "high", over=True, committed=False), replace(one("offline-partition", "high", over=False), cluster=-1)):
         found = Findings()
         found.add((past, current))
-        ordered = in_order(recurring_of_each([Events(found, RULES)], RULES))
+        ordered = in_order(recurring_of_each([ClusterFindings(found, RULES)], RULES))
         assert [f.kind for f in ordered] == ["under-replicated", past.kind]

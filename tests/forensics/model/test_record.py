@@ -12,7 +12,7 @@ import pytest
 from forensics.case.tables import EXPORTED, TABLES
 from forensics.model.findings import FINDING, FOLDED, Client, ClientOfGroup, Evidence, Finding, Fold, Held, Place, Salvageable, Written
 from forensics.model.message import PACKED, Message, Range, said, timestamp, values
-from forensics.model.record import Int32, Named, Record, Writers, reader, row_of, struct
+from forensics.model.record import Int32, NamedColumn, Record, RowWriters, reader, row_of, struct
 
 AT = datetime(2026, 3, 1, 12)
 LOST = Salvageable((Held("a.log", 7, 1, 2, Range(3, 5)),), (Range(5, None),), False, said("loss/elsewhere", broker=2))
@@ -46,7 +46,7 @@ FOLDED_TWICE = Finding(
 @dataclass(frozen=True)
 class Small(Record):
     number: Annotated[Int32, "a number"]
-    since: Annotated[datetime | None, Named("from"), "a time"]
+    since: Annotated[datetime | None, NamedColumn("from"), "a time"]
     said: Annotated[Message | None, PACKED, "a message"] = None
     ranges: Annotated[tuple[Range, ...], "ranges"] = ()
     own: object = None
@@ -72,7 +72,7 @@ def test_a_row_has_the_columns_of_its_type() -> None:
 
 def test_json_has_words_and_times_as_text() -> None:
     small = Small(1, AT, said("loss/elsewhere", broker=2), (Range(1, None),))
-    made = Writers({datetime: timestamp, Message: lambda message: message.id}).of(Small, "number")(small)
+    made = RowWriters({datetime: timestamp, Message: lambda message: message.id}).of(Small, "number")(small)
     assert made == {"from": "2026-03-01T12:00:00.000Z", "said": "loss/elsewhere", "ranges": [{"start": 1, "end": None}]}
 
 

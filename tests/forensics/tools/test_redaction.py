@@ -26,7 +26,7 @@ from forensics.views.document import Report
 from forensics.views.notes import notes
 from parsers.catalogue.record import search_all
 from parsers.decoding.batches import Batch, Damage, headers
-from parsers.decoding.bodies import Record
+from parsers.decoding.bodies import BatchRecord
 from parsers.formats import group_offsets, metadata_log, transaction_states
 from parsers.formats.segments import read_segment
 from parsers.patterns import PATTERNS
@@ -172,7 +172,7 @@ def test_of_a_segment_only_the_bodies_go(data: bytes, chance: st.DataObject) -> 
 
 def test_no_body_passes_for_a_marker() -> None:
     """A wrong bit makes a batch one of control records: found by the fuzzer."""
-    commit, data = Record(0, 1000, b"\0\0\0\1", b"\0\0\0\0\0\7"), Record(0, 1000, None, b"hunter2 was here")
+    commit, data = BatchRecord(0, 1000, b"\0\0\0\1", b"\0\0\0\0\0\7"), BatchRecord(0, 1000, None, b"hunter2 was here")
     marker, made, longer = (
         test_bodies.v2(test_bodies.body(0, record, 1000), 1, attributes=48)
         for record in (commit, data, replace(commit, value=b"hunter2" * 3))
@@ -207,13 +207,13 @@ LEADER_CHANGE = b"\0\0" + struct.pack(">i", 3) + b"\x02\0\0\0\x03\0" * 2 + b"\0"
     ],
 )
 def test_what_no_reader_knows_of_a_metadata_record_is_not_in_the_copy(key: bytes | None, value: bytes, attributes: int) -> None:
-    data = test_bodies.v2(test_bodies.body(0, Record(0, 1000, key, value), 1000), 1, attributes=attributes)
+    data = test_bodies.v2(test_bodies.body(0, BatchRecord(0, 1000, key, value), 1000), 1, attributes=attributes)
     anew = rewritten(data, kind="metadata-segment")
     assert HIDDEN in data and HIDDEN[:4] not in anew and len(list(headers(io.BytesIO(anew)))) == 1
 
 
 def test_a_whole_leader_change_stays() -> None:
-    data = test_bodies.v2(test_bodies.body(0, Record(0, 1000, b"\0\0\0\2", LEADER_CHANGE), 1000), 1, attributes=32)
+    data = test_bodies.v2(test_bodies.body(0, BatchRecord(0, 1000, b"\0\0\0\2", LEADER_CHANGE), 1000), 1, attributes=32)
     assert rewritten(data, kind="metadata-segment") == data
 
 

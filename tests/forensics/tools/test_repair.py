@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.versions import parsed
-from forensics.tools.kafka_tools import MAX_BYTES, File, Tools, election_files, reassignment_files
+from forensics.tools.kafka_tools import MAX_BYTES, ToolInput, Tools, election_files, reassignment_files
 from forensics.tools.repair import (
     LIMIT,
     MOVE,
@@ -21,8 +21,8 @@ from forensics.tools.repair import (
     REPLACE,
     UNCLEAN,
     Broker,
-    Change,
-    Partition,
+    FinalPartition,
+    PartitionChange,
     Plan,
     applied,
     bounds,
@@ -33,22 +33,22 @@ from forensics.tools.repair import (
 
 def part(
     number: int, replicas: tuple[int, ...], leader: int | None = None, isr: tuple[int, ...] | None = None, **more: object
-) -> Partition:
+) -> FinalPartition:
     chosen = replicas[0] if leader is None and replicas else leader
-    return Partition("t", number, replicas, chosen, replicas if isr is None else isr, **more)  # type: ignore[arg-type]
+    return FinalPartition("t", number, replicas, chosen, replicas if isr is None else isr, **more)  # type: ignore[arg-type]
 
 
 def living(*ids: int, racks: dict[int, str] | None = None) -> list[Broker]:
     return [Broker(i, "live", rack=(racks or {}).get(i)) for i in ids]
 
 
-def changes(found: Plan, kind: str) -> dict[int, Change]:
+def changes(found: Plan, kind: str) -> dict[int, PartitionChange]:
     step = found.of(kind)
     return {c.partition: c for c in step.changes} if step is not None else {}
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> tuple[list[Partition], list[Broker]]:
+def clusters(draw: st.DrawFn) -> tuple[list[FinalPartition], list[Broker]]:
     ids = list(range(draw(st.integers(1, 6))))
     states = st.sampled_from(["live", "live", "live", "gone", "down", "unknown"])
     racks = draw(st.sampled_from([(None,), ("a", "b"), ("a", None)]))
@@ -58,13 +58,15 @@ def clusters(draw: st.DrawFn) -> tuple[list[Partition], list[Broker]]:
         replicas = tuple(draw(st.permutations(ids))[: draw(st.integers(0, min(3, len(ids))))])
         isr = tuple(draw(st.lists(st.sampled_from(replicas), unique=True))) if replicas else ()
         leader = draw(st.sampled_from([None, -1, *isr]))
-        table.append(Partition(draw(st.sampled_from("ab")), number, replicas, leader, isr, draw(st.booleans()) and draw(st.booleans())))
+        table.append(
+            FinalPartition(draw(st.sampled_from("ab")), number, replicas, leader, isr, draw(st.booleans()) and draw(st.booleans()))
+        )
     return table, brokers
 
 
 @settings(max_examples=200)
 @given(clusters())
-def test_any_table_gets_a_sound_plan(cluster: tuple[list[Partition], list[Broker]]) -> None:
+def test_any_table_gets_a_sound_plan(cluster: tuple[list[FinalPartition], list[Broker]]) -> None:
     table, brokers = cluster
     found = plan(table, brokers)
     alive = {b.id for b in brokers if b.state == "live"}
@@ -103,7 +105,7 @@ def test_any_table_gets_a_sound_plan(cluster: tuple[list[Partition], list[Broker
 
 @settings(max_examples=200)
 @given(clusters())
-def test_applied_it_repairs_what_it_names_and_nothing_is_less_even(cluster: tuple[list[Partition], list[Broker]]) -> None:
+def test_applied_it_repairs_what_it_names_and_nothing_is_less_even(cluster: tuple[list[FinalPartition], list[Broker]]) -> None:
     table, brokers = cluster
     found = plan(table, brokers)
     gone = {b.id for b in brokers if b.state == "gone"}
@@ -128,7 +130,7 @@ def test_applied_it_repairs_what_it_names_and_nothing_is_less_even(cluster: tupl
 
 @settings(max_examples=200)
 @given(clusters())
-def test_no_broker_leads_less_of_what_it_should_lead_for_the_sake_of_balance(cluster: tuple[list[Partition], list[Broker]]) -> None:
+def test_no_broker_leads_less_of_what_it_should_lead_for_the_sake_of_balance(cluster: tuple[list[FinalPartition], list[Broker]]) -> None:
     found = plan(*cluster)
     if found.of(REPLACE) is None:
         assert not [(b, a) for b, a in zip(found.before, found.after, strict=True) if a.imbalance > max(b.imbalance, LIMIT)]
@@ -153,7 +155,7 @@ def test_leaders_are_not_evened_out_while_a_broker_cannot_lead_what_it_should() 
 
 @settings(max_examples=100)
 @given(clusters(), st.integers(1, 5), st.booleans())
-def test_files_hold_the_whole_plan_in_small_batches(cluster: tuple[list[Partition], list[Broker]], batch: int, log_dirs: bool) -> None:
+def test_files_hold_the_whole_plan_in_small_batches(cluster: tuple[list[FinalPartition], list[Broker]], batch: int, log_dirs: bool) -> None:
     for step in plan(*cluster).steps:
         if step.kind in REASSIGNMENTS:
             files = list(reassignment_files(step.changes, log_dirs=log_dirs, batch=batch))
@@ -174,8 +176,8 @@ def rows(content: str, *more: str) -> list[list[object]]:
 
 
 def test_no_file_is_too_large_for_a_znode() -> None:
-    found = [Change("t" * 249, n, (1, 2, 3), (1, 2, 4), 1) for n in range(9000)]
-    files: list[File] = list(reassignment_files(found, log_dirs=True))
+    found = [PartitionChange("t" * 249, n, (1, 2, 3), (1, 2, 4), 1) for n in range(9000)]
+    files: list[ToolInput] = list(reassignment_files(found, log_dirs=True))
     assert len(files) == 3
     assert max(len(f.content) for f in files) < 1_000_000
     assert [c for f in files for c in f.changes] == found
@@ -215,13 +217,13 @@ def test_a_replacement_is_sought_on_another_rack() -> None:
         ([part(0, (1, 3), leader=-1, isr=(3,))], [*living(1, 2), Broker(3, "gone")], "no live broker in the ISR"),
         ([part(0, (1, 3, 4), isr=(1,))], [*living(1, 2), Broker(3, "gone"), Broker(4, "down", "stopped")], "may not be running"),
         ([part(0, (), leader=1)], living(1, 2), "does not name their assignment"),
-        ([Partition("t", 0, (1, 2), None, ())], living(1, 2), "does not name their leader"),
-        ([Partition("../t", 0, (1, 2), 2, (1, 2))], living(1, 2), "Kafka does not accept"),
+        ([FinalPartition("t", 0, (1, 2), None, ())], living(1, 2), "does not name their leader"),
+        ([FinalPartition("../t", 0, (1, 2), 2, (1, 2))], living(1, 2), "Kafka does not accept"),
         ([part(0, (1, 1), leader=1)], living(1, 2), "Kafka does not accept"),
         ([part(0, (1, 3), isr=(1,))], [*living(1, 2), Broker(3, "down", "stopped")], "--gone 3"),
     ],
 )
-def test_what_cannot_be_known_is_refused_with_a_reason(table: list[Partition], brokers: list[Broker], why: str) -> None:
+def test_what_cannot_be_known_is_refused_with_a_reason(table: list[FinalPartition], brokers: list[Broker], why: str) -> None:
     found = plan(table, brokers)
     assert [s.kind for s in found.steps if s.kind != UNCLEAN] == []
     assert any(why in r.why for r in found.refusals), found.refusals
@@ -275,8 +277,8 @@ def test_nothing_is_balanced_while_a_broker_is_missing() -> None:
 
 
 def test_no_assignment_is_made_that_names_a_broker_that_is_gone() -> None:
-    offline = Partition("t", 1, (1, 0, 2), -1, (1, 0, 2))
-    assert plan([Partition("t", 0, (1,), None, ()), offline], [*living(0, 1), Broker(2, "gone")]).steps == []
+    offline = FinalPartition("t", 1, (1, 0, 2), -1, (1, 0, 2))
+    assert plan([FinalPartition("t", 0, (1,), None, ()), offline], [*living(0, 1), Broker(2, "gone")]).steps == []
 
 
 def test_the_last_resort_says_what_it_costs() -> None:

@@ -25,10 +25,10 @@ from forensics.tools.salvage.equal_records import settle
 from forensics.tools.salvage.rows import Row, markers, rows
 from forensics.tools.salvage.segments import Lot, choose, copy, lots
 from forensics.tools.salvage.written import NULL, JsonLines, Parquet, Sending, write_lines
-from forensics.views.salvage import Partition, Salvage
+from forensics.views.salvage import Salvage, SalvagedPartition
 from parsers.containers.units import units
 from parsers.decoding.batches import CODECS, Batch, headers
-from parsers.decoding.bodies import Record
+from parsers.decoding.bodies import BatchRecord
 from tests.parsers.decoding.test_bodies import PACK, batch, body, v2
 from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
@@ -119,7 +119,7 @@ def test_json_lines_and_parquet_say_the_same_and_keys_only_says_no_value(name: s
 
 def row(key: bytes | None = None, value: bytes | None = b"v", own_headers: tuple[tuple[bytes, bytes | None], ...] = (), **own: Any) -> Row:
     lot = Lot("f", 0, "t", 0, 1, True, (Range(0, 9),), Salvageable())
-    return Row(lot, Record(0, 5, key, value, own_headers), batch(v2(b"", 0)), own.get("control"), own.get("transaction"))
+    return Row(lot, BatchRecord(0, 5, key, value, own_headers), batch(v2(b"", 0)), own.get("control"), own.get("transaction"))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_where_copies_differ_one_has_to_be_named() -> None:
     assert [(h.source[0], h.offsets) for h in lot.found.held] == [("a", Range(200, 300))], "nothing from the file that was not chosen"
 
 
-def frame(own: list[Record], *, codec: str = "none", epoch: int = 3) -> bytes:
+def frame(own: list[BatchRecord], *, codec: str = "none", epoch: int = 3) -> bytes:
     """One batch of these records."""
     payload = PACK[codec](b"".join(body(r.offset - own[0].offset, r, own[0].timestamp) for r in own))
     last = own[-1].offset - own[0].offset
@@ -190,7 +190,7 @@ def frame(own: list[Record], *, codec: str = "none", epoch: int = 3) -> bytes:
     return struct.pack(">qiibI", own[0].offset, 9 + len(fields), epoch, 2, google_crc32c.value(fields)) + fields
 
 
-LOST = [Record(n, 1000 + n, b"k%d" % n, b"v%d" % n, ((b"h", None),)) for n in range(100, 110)]
+LOST = [BatchRecord(n, 1000 + n, b"k%d" % n, b"v%d" % n, ((b"h", None),)) for n in range(100, 110)]
 BATCHED = [frame(LOST), frame(LOST, codec="gzip"), frame(LOST, codec="zstd"), frame(LOST[:4], codec="lz4") + frame(LOST[4:])]
 FORGED = [
     frame([*LOST[:9], replace(LOST[9], **other)], codec=codec)
@@ -231,7 +231,7 @@ def test_records_that_cannot_be_decoded_are_not_compared(tmp_path: Path) -> None
 def test_a_loss_without_all_its_records_is_incomplete() -> None:
     whole = Lot("x", 0, "t", 0, 2, True, (Range(200, 300),), Salvageable((Held("s", 0, 1, 2, Range(200, 300)),)), copied=[Range(200, 300)])
     part = replace(whole, found=Salvageable(whole.found.held, (Range(190, 200),)))
-    found = [Salvage([Partition("t", 0, [lot])], "out", [], True, ()) for lot in (whole, part)]
+    found = [Salvage([SalvagedPartition("t", 0, [lot])], "out", [], True, ()) for lot in (whole, part)]
     assert [(s.incomplete, s.document()["complete"]) for s in found] == [(False, True), (True, False)]
     assert Salvage([], "out", [], True, ()).incomplete is False
-    assert Salvage([Partition("t", 0, [whole])], "out", ["a batch cannot be read"], True, ()).incomplete
+    assert Salvage([SalvagedPartition("t", 0, [whole])], "out", ["a batch cannot be read"], True, ()).incomplete

@@ -39,7 +39,7 @@ from forensics.proof.verdict import (
     verdict,
 )
 from forensics.views import proof as words
-from forensics.views.proof import Proof, Shown, Skipped, interval, of_report, section
+from forensics.views.proof import Proof, ShownRow, Skipped, interval, of_report, section
 from forensics.views.proof_lines import lines
 from tests.forensics.views.test_story import story_of
 from tests.support import local
@@ -110,7 +110,7 @@ def test_a_row_says_what_was_lost_and_what_is_open() -> None:
     proof = table(
         [row(0, BEGIN, old_leader=None), lossy(1, high_watermark=300), row(2, unexplained_truncations=Possible.of(YES, NO)), row(3, END)]
     )
-    begin, change, unclear, end = (r for r in section(proof).rows if isinstance(r, Shown))
+    begin, change, unclear, end = (r for r in section(proof).rows if isinstance(r, ShownRow))
     assert (change.election, change.process, change.log, change.high_watermark) == ("unclean", "crashed", "kept", "300 or more")
     assert change.removed == ("200–357 (broker 1, truncation)",)
     assert [g.words for g in change.lost] == ["offsets 200–299: committed, certain", "offsets 300–357: commit status unknown, certain"]
@@ -122,7 +122,7 @@ def test_a_range_that_two_ways_show_is_named_once() -> None:
     found = lossy(1)
     same, longer = (replace(found.removed[0], how="overwritten", end=Interval.exactly(end)) for end in (358, 400))
     (_, change) = section(table([row(0, BEGIN, old_leader=None), replace(found, removed=(*found.removed, same, longer))])).rows
-    assert isinstance(change, Shown)
+    assert isinstance(change, ShownRow)
     assert change.removed == ("200–357 (broker 1, truncation, overwritten)", "200–399 (broker 1, overwritten)")
 
 
@@ -132,13 +132,13 @@ def test_of_a_long_table_every_row_that_matters_is_shown() -> None:
     for number in (77, 200):
         rows[number] = lossy(number)
     shown = section(table(rows)).rows
-    assert [r.row for r in shown if isinstance(r, Shown)] == [0, 77, 200, last]
+    assert [r.row for r in shown if isinstance(r, ShownRow)] == [0, 77, 200, last]
     skipped = [(r.first, r.last, r.open) for r in shown if isinstance(r, Skipped)]
     assert skipped == [(1, 76, 0), (78, 199, 0), (201, last - 1, 0)]
     unclear = [replace(r, unexplained_truncations=Possible.of(YES, NO)) for r in rows]
     bounded = section(table(unclear))
-    assert len(bounded.rows) < 2 * words.ALL and {77, 200} <= {r.row for r in bounded.rows if isinstance(r, Shown)}
-    assert sum(r.open for r in bounded.rows if isinstance(r, Skipped)) + sum(isinstance(r, Shown) for r in bounded.rows) == last + 1
+    assert len(bounded.rows) < 2 * words.ALL and {77, 200} <= {r.row for r in bounded.rows if isinstance(r, ShownRow)}
+    assert sum(r.open for r in bounded.rows if isinstance(r, Skipped)) + sum(isinstance(r, ShownRow) for r in bounded.rows) == last + 1
     assert len(section(table(rows), None).rows) == last + 1
     assert "rows 1 to 76: 76 hand-overs in which nothing was lost or left open" in printed(table(rows), 160)
 

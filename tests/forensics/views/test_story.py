@@ -22,7 +22,7 @@ from forensics.model.message import Range
 from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
 from forensics.views.story.assembly import story_rows
-from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, in_order, said
+from forensics.views.story.step import MOST, STATUSES, STORY, TONES, StoryStep, Wanted, folded, in_order, said
 from tests.forensics.staged import START, Story, table
 from tests.support import local, recorded
 from tests.support.each import for_each
@@ -319,7 +319,7 @@ def test_lanes_of_brokers_without_number_are_bounded() -> None:
 
 @given(st.lists(st.integers(0, 6), max_size=200), st.booleans(), st.integers(4, 60))
 def test_folding_keeps_first_and_last_and_covers_all(signatures: list[int], everything: bool, limit: int) -> None:
-    steps = [Step("k", None, (s,), said("")) for s in signatures]
+    steps = [StoryStep("k", None, (s,), said("")) for s in signatures]
     runs = folded(steps, everything=everything, limit=limit)
     assert [i for first, last in runs for i in range(first, last + 1)] == list(range(len(steps))), "nothing twice, nothing left out"
     assert len(runs) <= limit + 1

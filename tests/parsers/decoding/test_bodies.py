@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from parsers.decoding import bodies
 from parsers.decoding.batches import CODECS, Batch, headers
-from parsers.decoding.bodies import Record, Unreadable, marked, records
+from parsers.decoding.bodies import BatchRecord, UnreadableBatch, marked, records
 from parsers.decoding.encoding import Malformed
 
 LIMIT = 1 << 20
@@ -35,7 +35,7 @@ def sized(data: bytes | None) -> bytes:
     return zigzag(-1) if data is None else zigzag(len(data)) + data
 
 
-def body(delta: int, record: Record, base_time: int) -> bytes:
+def body(delta: int, record: BatchRecord, base_time: int) -> bytes:
     told = zigzag(len(record.headers)) + b"".join(sized(k) + sized(v) for k, v in record.headers)
     inner = b"\0" + zigzag(record.timestamp - base_time) + zigzag(delta) + sized(record.key) + sized(record.value) + told
     return zigzag(len(inner)) + inner
@@ -82,7 +82,7 @@ def batch(data: bytes) -> Batch:
     return found
 
 
-def read(data: bytes, limit: int = LIMIT) -> list[Record]:
+def read(data: bytes, limit: int = LIMIT) -> list[BatchRecord]:
     return list(records(batch(data), limit))
 
 
@@ -99,13 +99,13 @@ contents = st.lists(
 def test_records_come_back_as_they_were_written(
     told: list[tuple[bytes | None, bytes | None, tuple[tuple[bytes, bytes | None], ...], int]], codec: str
 ) -> None:
-    wanted = [Record(100 + n, time, key, value, own, 5 + n) for n, (key, value, own, time) in enumerate(told)]
+    wanted = [BatchRecord(100 + n, time, key, value, own, 5 + n) for n, (key, value, own, time) in enumerate(told)]
     payload = PACK[codec](b"".join(body(n, record, 1000) for n, record in enumerate(wanted)))
     assert read(v2(payload, len(wanted), codec, sequence=5)) == wanted
 
 
 def test_append_time_is_every_records_time_and_sequences_begin_again() -> None:
-    payload = b"".join(body(n, Record(0, 1000, None, b""), 1000) for n in range(2))
+    payload = b"".join(body(n, BatchRecord(0, 1000, None, b""), 1000) for n in range(2))
     assert [(r.timestamp, r.sequence) for r in read(v2(payload, 2, attributes=8, sequence=2**31 - 1))] == [(2000, 2**31 - 1), (2000, 0)]
 
 
@@ -113,7 +113,7 @@ def test_append_time_is_every_records_time_and_sequences_begin_again() -> None:
 @pytest.mark.parametrize("magic", [0, 1])
 def test_old_formats(magic: int, codec: str) -> None:
     if codec == "none":
-        assert read(message(9, magic, 5, None, b"v")) == [Record(9, 5 if magic else -1, None, b"v")]
+        assert read(message(9, magic, 5, None, b"v")) == [BatchRecord(9, 5 if magic else -1, None, b"v")]
         return
     inner = b"".join(message(n if magic else 40 + n, magic, 5 + n, b"k", bytes([n])) for n in range(3))
     packed = PACK[codec](inner)
@@ -121,20 +121,20 @@ def test_old_formats(magic: int, codec: str) -> None:
         at = 14 if packed[4] & 8 else 6  # the checksum of a frame's descriptor, which nobody wrote right then (KAFKA-3160)
         packed = packed[:at] + bytes([packed[at] ^ 0xFF]) + packed[at + 1 :]
     found = read(message(42, magic, 50, None, packed, CODECS.index(codec)))
-    assert found == [Record(40 + n, 5 + n if magic else -1, b"k", bytes([n])) for n in range(3)]
+    assert found == [BatchRecord(40 + n, 5 + n if magic else -1, b"k", bytes([n])) for n in range(3)]
     if magic:  # the broker's time stands in the wrapper only
         assert {r.timestamp for r in read(message(42, magic, 50, None, packed, CODECS.index(codec) | 8))} == {50}
 
 
 def test_raw_snappy_of_other_clients() -> None:
-    payload = body(0, Record(100, 1000, None, b"x" * 100), 1000)
+    payload = body(0, BatchRecord(100, 1000, None, b"x" * 100), 1000)
     assert read(v2(pa.compress(payload, codec="snappy", asbytes=True), 1, "snappy"))[0].value == b"x" * 100
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_what_unpacks_to_too_much_is_refused(codec: str) -> None:
-    payload = body(0, Record(100, 1000, None, bytes(8 << 20)), 1000)
-    with pytest.raises(Unreadable) as fault:
+    payload = body(0, BatchRecord(100, 1000, None, bytes(8 << 20)), 1000)
+    with pytest.raises(UnreadableBatch) as fault:
         read(v2(PACK[codec](payload), 1, codec))
     assert fault.value.reason == "too-large"
 
@@ -145,16 +145,16 @@ def test_a_block_that_lies_about_its_size_takes_no_memory() -> None:
 
 
 def test_counts_that_lie() -> None:
-    one = body(0, Record(100, 1000, None, b"v"), 1000)
+    one = body(0, BatchRecord(100, 1000, None, b"v"), 1000)
     for data in (v2(one, 2**31 - 1), v2(one, 0), v2(one[:-1], 1)):
         with pytest.raises(Malformed):
             read(data)
 
 
 def test_a_checksum_that_fails_is_not_read_past() -> None:
-    data = bytearray(v2(body(0, Record(100, 1000, None, b"value"), 1000), 1))
+    data = bytearray(v2(body(0, BatchRecord(100, 1000, None, b"value"), 1000), 1))
     data[-2] ^= 1
-    with pytest.raises(Unreadable) as fault:
+    with pytest.raises(UnreadableBatch) as fault:
         read(bytes(data))
     assert fault.value.reason == "crc"
 
@@ -163,7 +163,7 @@ def test_a_checksum_that_fails_is_not_read_past() -> None:
     ("key", "kind"), [(b"\0\0\0\0", "abort"), (b"\0\0\0\1", "commit"), (b"\0\0\0\2", None), (b"\0", None), (None, None)]
 )
 def test_markers(key: bytes | None, kind: str | None) -> None:
-    assert marked(Record(0, 0, key, b"")) == kind
+    assert marked(BatchRecord(0, 0, key, b"")) == kind
 
 
 @settings(max_examples=300)
@@ -173,22 +173,22 @@ def test_any_bytes_give_records_or_a_named_fault(data: bytes, count: int, codec:
     payload = PACK[codec](data) if packed and codec in PACK else data
     for whole in (v2(payload, count, attributes=number), message(3, magic, 5, None, payload, number)):
         try:
-            assert all(isinstance(r, Record) for r in read(whole, 1 << 16))
-        except (Malformed, Unreadable) as fault:
+            assert all(isinstance(r, BatchRecord) for r in read(whole, 1 << 16))
+        except (Malformed, UnreadableBatch) as fault:
             assert str(fault)
 
 
 @settings(max_examples=200)
 @given(st.data(), st.sampled_from(["gzip", "snappy", "lz4", "zstd"]))
 def test_any_damage_to_compressed_records_is_a_named_fault(data: st.DataObject, codec: str) -> None:
-    packed = bytearray(PACK[codec](b"".join(body(n, Record(0, 1000, b"k", b"value" * 9), 1000) for n in range(9))))
+    packed = bytearray(PACK[codec](b"".join(body(n, BatchRecord(0, 1000, b"k", b"value" * 9), 1000) for n in range(9))))
     at = data.draw(st.integers(0, len(packed) - 1))
     packed[at] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, len(packed)))
     for damaged in (bytes(packed), bytes(packed[:cut])):
         try:
             read(v2(damaged, 9, codec), 1 << 16)
-        except (Malformed, Unreadable) as fault:
+        except (Malformed, UnreadableBatch) as fault:
             assert str(fault)
 
 

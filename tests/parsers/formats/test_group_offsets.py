@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from parsers.formats.group_offsets import MAX_KEPT, Commit, _History, read_segment
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
-from tests.parsers.decoding.test_bodies import Record, body, v2
+from tests.parsers.decoding.test_bodies import BatchRecord, body, v2
 
 MEMBER = Member("broker-1/data/__consumer_offsets-7/00000000000000000000.log", None, None)
 AT = 1_795_000_000_000
@@ -38,7 +38,7 @@ def value(version: int, offset: int, epoch: int = 5, at: int = AT) -> bytes:
 def segment(*batches: tuple[int, Sequence[tuple[bytes | None, bytes | None]]]) -> bytes:
     """Batches with these attributes and records."""
     return b"".join(
-        v2(b"".join(body(n, Record(0, 1000, k, v), 1000) for n, (k, v) in enumerate(own)), len(own), attributes=attributes)
+        v2(b"".join(body(n, BatchRecord(0, 1000, k, v), 1000) for n, (k, v) in enumerate(own)), len(own), attributes=attributes)
         for attributes, own in batches
     )
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from parsers.formats.transaction_states import read_segment
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
-from tests.parsers.decoding.test_bodies import Record, body, v2
+from tests.parsers.decoding.test_bodies import BatchRecord, body, v2
 from tests.parsers.formats.test_group_offsets import AT, text
 
 MEMBER = Member("broker-1/data/__transaction_state-7/00000000000000000000.log", None, None)
@@ -45,7 +45,7 @@ def value(version: int, state: int, partitions: Partitions | None, producer: int
 
 
 def rows(told: Sequence[tuple[bytes | None, bytes | None]], event: str = "transaction-state") -> list[Row]:
-    payload = b"".join(body(n, Record(0, 1000, k, v), 1000) for n, (k, v) in enumerate(told))
+    payload = b"".join(body(n, BatchRecord(0, 1000, k, v), 1000) for n, (k, v) in enumerate(told))
     found = list(read_segment(io.BytesIO(v2(payload, len(told))), MEMBER))
     kept(found)
     return [r for r in found if r["event"] == event]

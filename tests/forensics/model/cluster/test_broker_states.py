@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from forensics.model.cluster.broker_states import CONTROLLER, DOWN, ENDED, FENCED, RECOVERING, STARTING, STOPPING, UNSTATED, UP, Span
+from forensics.model.cluster.broker_states import CONTROLLER, DOWN, ENDED, FENCED, RECOVERING, STARTING, STOPPING, UNSTATED, UP, StateSpan
 from forensics.views.document import Report
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START, table
@@ -29,7 +29,7 @@ def report() -> Report:
     return local.report(table(fleet().files))
 
 
-def states(report: Report, broker: int, *kinds: str) -> list[Span]:
+def states(report: Report, broker: int, *kinds: str) -> list[StateSpan]:
     return [s for s in report.states.get(broker, ()) if s.state in kinds]
 
 

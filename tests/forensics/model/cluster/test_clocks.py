@@ -16,11 +16,11 @@ from forensics.model.cluster.zones import (
     NOISE_MS,
     ZONES,
     Anchor,
-    Change,
     Jump,
-    Start,
-    Step,
+    PrintedUtc,
     Witness,
+    ZoneChange,
+    ZoneStep,
     anchor,
     changes,
     changes_in,
@@ -482,11 +482,11 @@ LEAP = Jump(500, wall(SPRING, 1, -40), wall(SPRING, 2, 25))
 
 
 def test_hour_told_twice_is_a_change() -> None:
-    assert changes([Witness(None, None, jumps=(BACK,))], HOUR_MS) == (Change(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
+    assert changes([Witness(None, None, jumps=(BACK,))], HOUR_MS) == (ZoneChange(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
 
 
 def test_hour_left_out_is_a_change() -> None:
-    assert changes([Witness(None, None, jumps=(LEAP,))], 2 * HOUR_MS) == (Change(SPRING, HOUR_MS, 2 * HOUR_MS),)
+    assert changes([Witness(None, None, jumps=(LEAP,))], 2 * HOUR_MS) == (ZoneChange(SPRING, HOUR_MS, 2 * HOUR_MS),)
 
 
 def test_quiet_night_is_no_change() -> None:
@@ -498,7 +498,7 @@ def test_quiet_night_between_files_that_tell_two_zones_is_a_change() -> None:
     quiet = Jump(500, wall(SPRING, 1, -1500), wall(SPRING, 2, 400))
     before = Witness(wall(SPRING, 1, -7200), SPRING - timedelta(hours=2))
     later = Witness(wall(SPRING, 2, 7200), SPRING + timedelta(hours=2), jumps=(quiet,))
-    assert changes([before, later], 2 * HOUR_MS) == (Change(SPRING, HOUR_MS, 2 * HOUR_MS),)
+    assert changes([before, later], 2 * HOUR_MS) == (ZoneChange(SPRING, HOUR_MS, 2 * HOUR_MS),)
 
 
 @pytest.mark.parametrize(
@@ -553,16 +553,16 @@ def test_other_jumps_are_no_turns(jumps: list[Jump]) -> None:
 
 
 def test_source_is_split_at_its_own_jump() -> None:
-    clock = Clock(60, changes=(Change(AUTUMN, 2 * HOUR_MS, HOUR_MS),))
-    assert steps(clock.changes, wall(AUTUMN, 2, -9000), (BACK,)) == (Step(500, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
-    assert steps(clock.changes, wall(AUTUMN, 2, -9000), ()) == (Step(None, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
+    clock = Clock(60, changes=(ZoneChange(AUTUMN, 2 * HOUR_MS, HOUR_MS),))
+    assert steps(clock.changes, wall(AUTUMN, 2, -9000), (BACK,)) == (ZoneStep(500, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
+    assert steps(clock.changes, wall(AUTUMN, 2, -9000), ()) == (ZoneStep(None, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
     assert steps(clock.changes, wall(AUTUMN, 2, 60), ()) == ()
 
 
 def test_changes_of_a_zone_that_was_named() -> None:
     assert in_zone("Europe/Berlin", NOON) == HOUR_MS
     spring, autumn = changes_in("Europe/Berlin", [Witness(NOON, None)], 5_000)
-    assert autumn == Change(AUTUMN, 2 * HOUR_MS + 5_000, HOUR_MS + 5_000)
+    assert autumn == ZoneChange(AUTUMN, 2 * HOUR_MS + 5_000, HOUR_MS + 5_000)
     assert spring.at == SPRING
     assert changes_in("Europe/Berlin", [Witness(NOON, None, first=wall(SPRING, 2, 0))], 5_000) == (autumn,)
     assert changes_in("Asia/Kolkata", [Witness(NOON, None)], 0) == ()
@@ -578,13 +578,13 @@ def test_any_jumps_are_looked_at(jumps: list[Jump], offset: int) -> None:
 # times in UTC that Kafka prints
 
 
-def start(seconds: float, hours: float, late: float = 0.01, *, line: int = 100) -> Start:
+def start(seconds: float, hours: float, late: float = 0.01, *, line: int = 100) -> PrintedUtc:
     """A process that took the time `seconds` after noon and told it so much later, by a clock in such a zone."""
     told = after(seconds + late + 3600 * hours)
-    return Start(after(seconds), told, line, told - timedelta(seconds=2))
+    return PrintedUtc(after(seconds), told, line, told - timedelta(seconds=2))
 
 
-def started(*starts: Start, source: str = "server.log", modified: datetime | None = None, last: float = 0) -> Witness:
+def started(*starts: PrintedUtc, source: str = "server.log", modified: datetime | None = None, last: float = 0) -> Witness:
     return Witness(after(last) if modified is not None else None, modified, source=source, starts=starts)
 
 
@@ -637,15 +637,15 @@ def test_machine_that_was_moved_to_another_zone_shows_it_in_one_log() -> None:
     (change,) = changes([log], 0)
     assert (change.before_ms, change.after_ms, change.source, change.line) == (330 * MINUTE_MS, 0, "server.log", 700)
     assert change.at == after(4000 + 0.01 - 2)
-    assert steps((change,), after(0), (), "server.log") == (Step(700, change.wall, 330 * MINUTE_MS),)
+    assert steps((change,), after(0), (), "server.log") == (ZoneStep(700, change.wall, 330 * MINUTE_MS),)
     other = Jump(40, change.wall - timedelta(minutes=3), change.at + timedelta(minutes=1))
-    assert steps((change,), after(0), (other,), "state-change.log") == (Step(40, change.wall, 330 * MINUTE_MS),)
+    assert steps((change,), after(0), (other,), "state-change.log") == (ZoneStep(40, change.wall, 330 * MINUTE_MS),)
 
 
 def test_offset_changed_between_two_processes() -> None:
     log = started(
-        Start(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600 - 2)),
-        Start(AUTUMN + timedelta(hours=9), wall(AUTUMN, 1, 9 * 3600), 700, wall(AUTUMN, 1, 9 * 3600 - 2)),
+        PrintedUtc(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600 - 2)),
+        PrintedUtc(AUTUMN + timedelta(hours=9), wall(AUTUMN, 1, 9 * 3600), 700, wall(AUTUMN, 1, 9 * 3600 - 2)),
     )
     assert anchor([log]) == Anchor(HOUR_MS, NOISE_MS, "start")
     (change,) = changes([log], HOUR_MS)
@@ -653,18 +653,18 @@ def test_offset_changed_between_two_processes() -> None:
 
 
 def test_offset_changed_after_the_process_began() -> None:
-    began = Start(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600))
+    began = PrintedUtc(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600))
     log = Witness(None, None, jumps=(BACK,), starts=(began,))
     assert anchor([log]) == Anchor(HOUR_MS, NOISE_MS, "start")
-    assert changes([log], HOUR_MS) == (Change(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
+    assert changes([log], HOUR_MS) == (ZoneChange(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
 
 
 @given(
-    st.lists(st.builds(Start, st.datetimes(), st.datetimes(), st.integers(1, 9), st.datetimes()), max_size=4),
+    st.lists(st.builds(PrintedUtc, st.datetimes(), st.datetimes(), st.integers(1, 9), st.datetimes()), max_size=4),
     st.integers(-(10**11), 10**11),
 )
 @settings(max_examples=100)
-def test_any_times_told_are_looked_at(starts: list[Start], offset: int) -> None:
+def test_any_times_told_are_looked_at(starts: list[PrintedUtc], offset: int) -> None:
     log = Witness(None, None, starts=tuple(starts))
     found = anchor([log])
     assert found is None or found.offset_ms % (15 * MINUTE_MS) == 0

@@ -14,7 +14,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.final_state import SCHEMA, brokers, partitions, standing
 from forensics.model.message import said
 from forensics.model.timelines import judged
-from forensics.tools.repair import REASSIGNMENTS, UNCLEAN, Broker, Partition
+from forensics.tools.repair import REASSIGNMENTS, UNCLEAN, Broker, FinalPartition
 from forensics.views.plan import Overview
 from forensics.words import text
 from tests.forensics.staged import START, Story, table
@@ -27,11 +27,11 @@ BEFORE_EPOCHS = "-0.10."
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
 
-def stood(path: Path) -> tuple[Cluster, list[Partition]]:
+def stood(path: Path) -> tuple[Cluster, list[FinalPartition]]:
     return standing_in(local.events_of(path))
 
 
-def standing_in(table: pa.Table) -> tuple[Cluster, list[Partition]]:
+def standing_in(table: pa.Table) -> tuple[Cluster, list[FinalPartition]]:
     cluster, resolver = local.gathered(table)
     rows = [r for b in judged(local.identified(table, resolver, cluster), cluster, standing, SCHEMA) for r in b.to_pylist()]
     return cluster, partitions(rows)
@@ -49,7 +49,7 @@ def test_leaders_and_assignments_are_those_the_cluster_had_and_every_plan_is_sou
     check_plan(name, overview(cluster, known))
 
 
-def check_final_state(name: str, known: list[Partition]) -> None:
+def check_final_state(name: str, known: list[FinalPartition]) -> None:
     truth = truth_of(name)["final_state"]
     seen = {p.name: p for p in known}
     compared = 0

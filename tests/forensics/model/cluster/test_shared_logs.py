@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.shared_logs import Start, Turn, hosts, shared_logs
+from forensics.model.cluster.shared_logs import StartLines, Turn, hosts, shared_logs
 from forensics.thresholds import SETTINGS_PRINTED
 from parsers import schemas
 from tests.support import local
@@ -35,7 +35,7 @@ def rows(*told: tuple[float, dict[str, Any]], source: str = SERVER) -> list[dict
 
 def starts(*told: tuple[float, dict[str, Any]]) -> dict[int, int]:
     """Whose each line that begins a process is."""
-    found: Sequence[Start] = shared_logs(rows(*told), {SERVER: (1, 2)}).starts[SERVER]
+    found: Sequence[StartLines] = shared_logs(rows(*told), {SERVER: (1, 2)}).starts[SERVER]
     return {start.begin: start.node for start in found}
 
 
@@ -69,11 +69,11 @@ def test_line_that_stands_in_one_brokers_own_log_is_its_own() -> None:
     shared = rows((0, said), (0.1, {**STARTING, "text": "another"}), (1, settings(1)), (1.1, settings(2)))
     own = rows((0, said), source="two.log")
     found = shared_logs([*shared, *own], {SERVER: (1, 2), "two.log": (2,)}, {SERVER: 1, "two.log": 2}).starts[SERVER]
-    assert found[-1] == Start(1, 2, 2)
+    assert found[-1] == StartLines(1, 2, 2)
     both = rows((0, said), source="one.log")
     known = {SERVER: (1, 2), "one.log": (1,), "two.log": (2,)}
     told = shared_logs([*shared, *own, *both], known, {SERVER: 1, "one.log": 1, "two.log": 2}).starts[SERVER]
-    assert Start(1, 2, 2) not in told
+    assert StartLines(1, 2, 2) not in told
 
 
 @pytest.mark.parametrize("end", ["broker-stopping", "broker-stopped"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forensics.incidents.judging import PARTITION
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, Series, Step, capped, series
+from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, CountStep, Series, capped, series
 from forensics.views.document import Report
 
 T0 = datetime(2026, 11, 21, 1, 53)
@@ -30,20 +30,20 @@ def row(*windows: tuple[int, float | None, float | None, bool]) -> dict[str, Any
 def test_counts_for_the_cluster_and_for_each_leader() -> None:
     found = series([row((1, 10, 20, False)), row((2, 10, 30, False)), row((2, 15, None, True))])
     assert [s.leader for s in found] == [None, 1, 2]
-    assert found[0].steps == (Step(at(10), 2, 0), Step(at(15), 2, 1), Step(at(20), 1, 1), Step(at(30), 0, 1))
+    assert found[0].steps == (CountStep(at(10), 2, 0), CountStep(at(15), 2, 1), CountStep(at(20), 1, 1), CountStep(at(30), 0, 1))
     assert [(s.under_replicated, s.reassigning) for s in found[1].steps] == [(1, 0), (0, 0)]
     assert found[0].peak == 2 and found[2].peak == 1
 
 
 def test_highest_count_between_two_times() -> None:
-    one = Series(None, (Step(None, 3, 0), Step(at(10), 1, 0), Step(at(20), 2, 0)))
+    one = Series(None, (CountStep(None, 3, 0), CountStep(at(10), 1, 0), CountStep(at(20), 2, 0)))
     assert [one.at(at(a), at(b)) for a, b in ((10, 15), (10, 21), (0, 5), (25, None))] == [1, 2, 3, 2]
     assert one.at(None, None) == 3 and Series(None, ()).at(None, None) == 0
 
 
 def test_leader_changes_within_a_window_move_the_count() -> None:
     found = series([row((1, 0, 5, False), (2, 5, None, False))])
-    assert found[0].steps == (Step(at(0), 1, 0),)
+    assert found[0].steps == (CountStep(at(0), 1, 0),)
     assert [s.under_replicated for s in found[1].steps] == [1, 0]
 
 
@@ -53,7 +53,7 @@ def test_nothing_short_no_series() -> None:
 
 
 def test_the_highest_of_each_stretch_stays() -> None:
-    steps = tuple(Step(at(i), 7 if i == 1234 else i % 3, 0) for i in range(4001))
+    steps = tuple(CountStep(at(i), 7 if i == 1234 else i % 3, 0) for i in range(4001))
     kept = capped(steps, lambda s: s.under_replicated)
     assert len(kept) <= MAX_STEPS
     assert max(s.under_replicated for s in kept) == 7 and kept[-1] == steps[-1]

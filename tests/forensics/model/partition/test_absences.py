@@ -31,7 +31,7 @@ from forensics.model.partition.absences import (
     STUCK,
     SUSPENDED,
     UNKNOWN,
-    Interval,
+    AbsenceInterval,
     intervals,
     rows,
     under_replicated_windows,
@@ -77,13 +77,13 @@ def shrinks(s: Story, seconds: float, end: int, leader_end: int, version: int = 
     s.isr(2, seconds, [2, 3], version)
 
 
-def out(s: Story) -> Interval:
+def out(s: Story) -> AbsenceInterval:
     found, cluster = timeline(s.files)
     (one,) = intervals(found, cluster)
     return one
 
 
-def why(absence: Interval) -> str:
+def why(absence: AbsenceInterval) -> str:
     return "; ".join(map(text, absence.clauses))
 
 
