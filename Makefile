@@ -1,6 +1,6 @@
 # PYTHON=python3.12 chooses another Python, 3.10 or newer. Packages are installed into .venv from requirements/, each file by its hash.
 PYTHON ?= python3
-UNIT_TESTS := tests/parsers tests/forensics/model tests/forensics/proof tests/forensics/incidents tests/forensics/rules
+QUICK_TESTS := $(wildcard tests/parsers/test_*.py) $(addprefix tests/,parsers/formats parsers/decoding parsers/learning parsers/wrappers forensics/incidents forensics/rules)
 VENV := .venv
 OLDEST := $(VENV)/oldest
 SPARK_TESTS := tests/spark tests/forensics/commands/test_cli.py tests/forensics/commands/test_merge.py tests/forensics/case/test_case.py
@@ -32,8 +32,8 @@ test: $(VENV)/.installed-dev ## run all tests, with style and types
 	$(VENV)/bin/mypy --num-workers 2
 	$(PYTEST)
 
-quick: $(VENV)/.installed-dev ## run the unit tests and exemplars, without a JVM
-	$(PYTEST) --quiet $(UNIT_TESTS)
+quick: $(VENV)/.installed-dev ## run the exemplars, and tests of parsers on small examples, without a JVM
+	$(PYTEST) --quiet -m 'not hypothesis' $(QUICK_TESTS)
 
 test-browser: $(VENV)/.installed-all ## test the page in an installed Chromium
 	$(VENV)/bin/pytest tests/browser
