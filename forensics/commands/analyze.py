@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.evidence import InvalidInput, Progress, evidence_options
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.fail_on import fail_on_option, fails
 from forensics.commands.help import Command
@@ -109,7 +109,7 @@ def command(
     found = open_input(paths, timezone, clock_offsets, master, progress)
     if case is not None:
         if not isinstance(found, EvidenceInput):
-            raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
+            raise InvalidInput(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
         with noted(case):
             found.keep(place, progress, replace=force)
             if remote is not None:

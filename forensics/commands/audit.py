@@ -19,9 +19,9 @@ import click
 
 from forensics import rule_files
 from forensics.commands.evidence import (
+    InvalidInput,
     Opened,
     Progress,
-    Unusable,
     check,
     clocks,
     limits,
@@ -343,11 +343,11 @@ def _run(
     from parsers.containers.units import listed
 
     if archive.lost and not paths:
-        raise Unusable(f"{' '.join(archive.damaged)} Give the archive (ARCHIVE...) to read them")
+        raise InvalidInput(f"{' '.join(archive.damaged)} Give the archive (ARCHIVE...) to read them")
     with progress.stage("Listing what was collected"):
         candidates = archive.candidates(listed(paths)) if paths else {}
     for path, count in archive.emptied.items():
-        raise Unusable(
+        raise InvalidInput(
             f"{without_secrets(path)}: no files found, but {counted(count, 'file')} were read from it earlier; check that it is mounted, or leave out "
             "ARCHIVE to judge again what is kept"
         )
@@ -360,7 +360,9 @@ def _run(
         read += _read(session, archive, wave, progress)
     to_judge = archive.to_judge()
     if not archive.named:
-        raise Unusable(f"{', '.join(archive.settings.archive)}: no files found; name the directory or bucket that contains the evidence")
+        raise InvalidInput(
+            f"{', '.join(archive.settings.archive)}: no files found; name the directory or bucket that contains the evidence"
+        )
     if to_judge:
         with progress.stage("Starting Spark"):
             session = started(starting or start(master))
@@ -407,7 +409,7 @@ def _read(session: SparkSession, archive: AuditDirectory, candidates: Mapping[st
     with progress.stage("Reading what is new"):
         contents = keep(session, units, log_patterns(), group, kept, with_records=archive.settings.records)
         if missing := next((r["file"] for rows in contents.values() for r in rows if r["file"] and not (kept / r["file"]).exists()), None):
-            raise Unusable(
+            raise InvalidInput(
                 f"{kept / missing}: a Spark worker wrote this file, and it is not here; --out must be on a file system that all workers share"
             )
         for column, rows in contents.items():

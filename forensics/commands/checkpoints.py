@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, check, evidence_options, open_evidence
+from forensics.commands.evidence import InvalidInput, Progress, check, evidence_options, open_evidence
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, Input, open_input
 from forensics.commands.numbers import PARTITION
@@ -71,7 +71,7 @@ def command(
         from forensics.case.read import is_case
 
         if not isinstance(found, EvidenceInput) or any(is_case(Path(path)) for path in against):
-            raise Unusable("--against compares files, and a case has none; give the evidence as PATH and to --against")
+            raise InvalidInput("--against compares files, and a case has none; give the evidence as PATH and to --against")
         before = EvidenceInput(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
     if topics or partitions:
         check_partitions(found.partitions() | (before.partitions() if before is not None else set()), topics, partitions)

@@ -50,7 +50,7 @@ PERIOD_S = 0.5
 """Interval of progress updates."""
 
 
-class Unusable(click.ClickException):
+class InvalidInput(click.ClickException):
     """Invalid input."""
 
     exit_code = 2
@@ -422,7 +422,7 @@ def read_units(
             events.unpersist()
         cluster, resolver = build_cluster(Gathered(events.parts_of_cluster), options)
     if not cluster.usable:
-        raise Unusable(_nothing_usable(paths, cluster))
+        raise InvalidInput(_nothing_usable(paths, cluster))
     for damage in _damaged_archives(cluster):
         click.echo(clean(f"Warning: {damage}; only what could be read is judged. Copy the archive again."), err=True)
     return Opened(paths, options, lambda: events.of_cluster, cluster, resolver, session, events, planned)
@@ -490,10 +490,10 @@ def check(paths: Sequence[str]) -> None:
 
     for path in paths:
         if not path.strip():
-            raise Unusable(f"{path!r} is not a path; give a directory, an archive or a file")
+            raise InvalidInput(f"{path!r} is not a path; give a directory, an archive or a file")
         if trouble := storage(path).trouble():
             advice = "" if "; check " in trouble else f"; {_advice(path)}"
-            raise Unusable(f"{without_secrets(path)}: {trouble}{advice}")
+            raise InvalidInput(f"{without_secrets(path)}: {trouble}{advice}")
 
 
 def _advice(path: str) -> str:
@@ -531,7 +531,7 @@ def started(starting: Any) -> Any:
     try:
         return starting.session()
     except (NoJava, JavaFailed, SparkRefused) as error:
-        raise Unusable(str(error)) from None
+        raise InvalidInput(str(error)) from None
 
 
 _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?([0-5]\d))?")

@@ -76,21 +76,21 @@ class Command(click.Command):
             conclude()
             raise
         except click.ClickException as error:
-            from forensics.commands.evidence import Unusable
+            from forensics.commands.evidence import InvalidInput
             from forensics.commands.tables import as_given
 
             if (as_shown := as_given(error.message)) == error.message:
                 raise
-            raise Unusable(as_shown) from error
+            raise InvalidInput(as_shown) from error
         except BrokenPipeError as error:
             raise Unread from error
         except Exception as error:
-            from forensics.commands.evidence import Unusable
+            from forensics.commands.evidence import InvalidInput
             from spark.failures import explained
 
             if (message := explained(error) or _of_case(ctx, error)) is None:
                 raise
-            raise Unusable(message) from error
+            raise InvalidInput(message) from error
         conclude()
         return result
 

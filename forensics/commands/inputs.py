@@ -18,9 +18,9 @@ import click
 
 from forensics import rule_files
 from forensics.commands.evidence import (
+    InvalidInput,
     Opened,
     Progress,
-    Unusable,
     chosen_cluster,
     limits,
     log_patterns,
@@ -246,7 +246,7 @@ class CaseInput(Input):
         from forensics.tools.ordered_records import blocks
 
         if not self.case.with_records:
-            raise Unusable(
+            raise InvalidInput(
                 f"{self.case.directory}: the audit was made with --no-records and has no log lines; run `audit` again without --no-records and with --force"
             )
         return blocks(self.case.records(wanted, stated=stated), show)
@@ -306,12 +306,12 @@ def open_input(
     kept = [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]
     if not kept:
         if chosen_cluster() is not None:
-            raise Unusable(f"{paths[0]}: --cluster needs the tables of an audit, and this is evidence; leave out --cluster")
+            raise InvalidInput(f"{paths[0]}: --cluster needs the tables of an audit, and this is evidence; leave out --cluster")
         return EvidenceInput(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
-        raise Unusable(f"{kept[0]}: give either one case or evidence paths, not both")
+        raise InvalidInput(f"{kept[0]}: give either one case or evidence paths, not both")
     if timezone is not None or clock_offsets or log_patterns() or pattern_files() or rule_files.in_force() or limits() != DEFAULTS:
-        raise Unusable(
+        raise InvalidInput(
             f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns, --rules and --limit apply to evidence, and this is a case; give the evidence instead"
         )
     return open_case(paths[0])
@@ -334,11 +334,11 @@ def kept_case(path: Path, *, of_one: bool = False, tolerant: bool = False) -> Ca
     if is_audit(path):
         audit = Audit(path)
         if cluster is None:
-            raise Unusable(f"{path}: the audit has {len(audit.clusters)} clusters; choose one with --cluster NAME")
+            raise InvalidInput(f"{path}: the audit has {len(audit.clusters)} clusters; choose one with --cluster NAME")
         return audit.case(cluster, tolerant=tolerant)
     if not is_case(path):
         what = "this is not a case" if path.exists() else "no such directory"
-        raise Unusable(f"{path}: {what}; give a case, which `kafka-forensics analyze PATH --case DIR` makes")
+        raise InvalidInput(f"{path}: {what}; give a case, which `kafka-forensics analyze PATH --case DIR` makes")
     if cluster is not None and not of_one:
-        raise Unusable(f"{path}: --cluster needs the tables of an audit, and this is the case of one cluster; leave out --cluster")
+        raise InvalidInput(f"{path}: --cluster needs the tables of an audit, and this is the case of one cluster; leave out --cluster")
     return Case(path, tolerant=tolerant)

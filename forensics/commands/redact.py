@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, check, limit_option, limits
+from forensics.commands.evidence import InvalidInput, Progress, check, limit_option, limits
 from forensics.commands.help import Command
 from forensics.commands.output import console
 from forensics.commands.targets import OutputFile, noted, usable, written
@@ -60,15 +60,15 @@ def command(paths: tuple[str, ...], out: str, mapping: str | None) -> None:
         usable(click.get_current_context(), "--mapping", OutputFile(stdout=False, new=True), mapping)
     check(paths)
     if kept := [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]:
-        raise Unusable(f"{kept[0]}: a case or an audit cannot be redacted; give the evidence from which it was made")
+        raise InvalidInput(f"{kept[0]}: a case or an audit cannot be redacted; give the evidence from which it was made")
     done = None
     try:
         with noted(out), Progress().stage("Replacing names"):
             done = redact(paths, Path(out), Path(mapping), limits())
     except Leak as error:
-        raise Unusable(f"{error}; nothing was written") from None
+        raise InvalidInput(f"{error}; nothing was written") from None
     except NothingCopied:
-        raise Unusable(
+        raise InvalidInput(
             f"{', '.join(map(without_secrets, paths))}: no file that redact understands; give the logs and data directories of brokers"
         ) from None
     if done is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.evidence import InvalidInput, Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, open_input
 from forensics.commands.numbers import PARTITION
@@ -114,7 +114,7 @@ def command(
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
     if not isinstance(found, EvidenceInput):
-        raise Unusable(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
+        raise InvalidInput(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):
         lost = _lots(found, topics, partitions)
         _choose(found, lost, sources)
@@ -152,7 +152,7 @@ def _choose(found: EvidenceInput, lost: Sequence[Lot], sources: Sequence[str]) -
         shown = "\n".join(_of_copies(lot, d) for lot, d in differing[:SHOWN])
         more = f"\n  and {len(differing) - SHOWN} more ranges" if len(differing) > SHOWN else ""
         what = "batches" if all(d in lot.not_compared for lot, d in differing) else "records"
-        raise Unusable(
+        raise InvalidInput(
             f"files have different {what} at the same offsets and in the same leader epoch:\n{shown}{more}\n"
             "At most one of the files is right. Name it with --from PATH, or leave out the partition; nothing was written"
         )

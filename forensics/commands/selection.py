@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forensics.commands.evidence import Unusable
+from forensics.commands.evidence import InvalidInput
 from forensics.commands.names import CLOSE
 from forensics.commands.numbers import BROKER, PARTITION
 from forensics.commands.times import When, since_until_options, window
@@ -82,9 +82,9 @@ def check(selection: Selection, report: Report, found: Input) -> None:
         every = states | found.partitions()
         for topic in missing:
             if all(topic != name for name, _ in every):
-                raise Unusable(unknown_partition(every, topic))
+                raise InvalidInput(unknown_partition(every, topic))
         if not any(selection.has_partition(*name) for name in every):
-            raise Unusable(unknown_partition(every, next(iter(selection.topics), None), selection.partitions[0]))
+            raise InvalidInput(unknown_partition(every, next(iter(selection.topics), None), selection.partitions[0]))
     brokers = {*report.cluster.nodes, *(b for p in report.partitions for b in p["replicas"] or ())}
     check_brokers(brokers, selection.brokers)
 
@@ -93,19 +93,19 @@ def check_brokers(known: Collection[int], requested: Iterable[int]) -> None:
     """Raises Unusable for a broker that is not in the evidence."""
     for broker in requested:
         if broker not in known:
-            raise Unusable(f"the evidence has no broker {broker} (found: {_listed(known)})")
+            raise InvalidInput(f"the evidence has no broker {broker} (found: {_listed(known)})")
 
 
 def check_partitions(known: Collection[tuple[str, int]], topics: Iterable[str], partitions: Iterable[int]) -> None:
     """Raises Unusable for a topic, or for a partition of the requested topics, that is not in the evidence."""
     for topic in topics:
         if all(topic != name for name, _ in known):
-            raise Unusable(unknown_partition(known, topic))
+            raise InvalidInput(unknown_partition(known, topic))
     chosen = set(topics)
     numbers = {number for name, number in known if not chosen or name in chosen}
     for partition in partitions:
         if partition not in numbers:
-            raise Unusable(unknown_partition(known, next(iter(topics), None), partition))
+            raise InvalidInput(unknown_partition(known, next(iter(topics), None), partition))
 
 
 def unknown_partition(known: Collection[tuple[str, int]], topic: str | None, partition: int | None = None) -> str:

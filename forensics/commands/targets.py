@@ -174,12 +174,12 @@ def check(context: click.Context) -> None:
 def check_temporary() -> None:
     """Raises Unusable if the directory for temporary files that the environment names cannot be used: Python would take another one without a
     word, in the end the working directory. That one is never taken."""
-    from forensics.commands.evidence import Unusable
+    from forensics.commands.evidence import InvalidInput
 
     if (name := next((name for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), None)) is not None:
         directory = os.environ[name]
         if (trouble := OutputDirectory()._above(Path(directory, "x"), directory)) is not None:
-            raise Unusable(f"{name}: {trouble}")
+            raise InvalidInput(f"{name}: {trouble}")
     elif tempfile.tempdir is None:
         with suppress(FileNotFoundError):
             if tempfile.gettempdir() in TEMPORARY:

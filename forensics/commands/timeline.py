@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.evidence import InvalidInput, Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
 from forensics.commands.numbers import PARTITION
@@ -70,7 +70,7 @@ def command(
     with progress.stage(f"Reconstructing {topic}-{partition}"):
         rows, proof = found.proven_story(topic, partition, Wanted(begin, end, everything))
     if not rows:
-        raise Unusable(unknown_partition(found.partitions(), topic, partition))
+        raise InvalidInput(unknown_partition(found.partitions(), topic, partition))
     _write(rows, proof, topic, partition, json_file, everything=everything)
 
 

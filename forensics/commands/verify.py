@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, check, chosen_cluster, cluster_option, limit_option, limits
+from forensics.commands.evidence import InvalidInput, Progress, check, chosen_cluster, cluster_option, limit_option, limits
 from forensics.commands.help import Command
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.tables import as_given, local_tables
@@ -135,7 +135,7 @@ def _audit(path: Path, remote: Remote | None) -> Audit | None:
         return audit
     if damaged := audit.damaged(cluster):
         more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-        raise Unusable(f"{path / damaged[0]}{more}: damaged (another SHA-256 than when it was written); the next audit makes it again")
+        raise InvalidInput(f"{path / damaged[0]}{more}: damaged (another SHA-256 than when it was written); the next audit makes it again")
     return audit
 
 
@@ -145,7 +145,7 @@ def _compare(case: Case, paths: Sequence[str], audit: Audit | None) -> list[Comp
     check(paths)
     then = of_case(case.table("sources", ["path", "kind", "sha256"]).to_pylist(), case.manifest["evidence"]["root"])
     if not any(s.sha256 for s in then):
-        raise Unusable(f"{case.directory}: the case contains no SHA-256 digests of its evidence, so it cannot be compared")
+        raise InvalidInput(f"{case.directory}: the case contains no SHA-256 digests of its evidence, so it cannot be compared")
     with Progress().stage("Reading evidence"):
         now = sealed(paths, limits())
         if audit is not None:  # the evidence is the archive of all clusters

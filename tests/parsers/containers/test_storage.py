@@ -9,7 +9,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from forensics.commands.evidence import Opened, Progress, Unusable, open_evidence
+from forensics.commands.evidence import InvalidInput, Opened, Progress, open_evidence
 from forensics.commands.inputs import EvidenceInput
 from forensics.model.cluster.build import Options
 from parsers import evidence
@@ -167,7 +167,7 @@ def test_no_secret_is_in_what_a_command_says(objects: Objects) -> None:
     told = local.events_of(uri)
     opened = Opened([uri], Options(), lambda: told, *local.gathered(told), MagicMock(), MagicMock(), [])
     assert EvidenceInput(opened).paths == ["s3://evidence/server.log"]
-    with pytest.raises(Unusable, match=r"^s3://evidence/nowhere: no such object or prefix; check the path$"):
+    with pytest.raises(InvalidInput, match=r"^s3://evidence/nowhere: no such object or prefix; check the path$"):
         open_evidence([objects.uri("nowhere")], None, (), None, Progress())
     lost = storage("s3://key:secret@bucket/a b").trouble()
     assert lost is not None
