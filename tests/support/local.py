@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +25,8 @@ from forensics.model.timelines import by_partition, identified, judged
 from forensics.model.timelines import timelines as built
 from forensics.rules import rule_of
 from forensics.views.document import Report
+from forensics.views.story.assembly import proven
+from forensics.views.story.step import Wanted
 from forensics.words.rows import Worded
 from parsers import evidence, schemas
 from parsers.containers.units import units
@@ -97,3 +100,8 @@ def _at(f: Finding, p: Place) -> Finding:
         )
     }
     return replace(f, **own, places=(), folds=())
+
+
+def story_rows(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> list[Mapping[str, Any]]:
+    """The entries of one timeline, in order."""
+    return [row["story"] for row in proven(timeline, cluster, wanted) if row.get("story") is not None]

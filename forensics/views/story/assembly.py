@@ -63,11 +63,6 @@ _FETCH_FAILS = of(role=Role.FETCH_FAILS)
 _ISR_INTENTS = of(role=Role.ISR_INTENT)
 
 
-def story_rows(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
-    """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
-    return _story(timeline, cluster, list(found_in(timeline, cluster)), wanted)
-
-
 def _story(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], wanted: Wanted) -> Iterator[Mapping[str, Any]]:
     incarnation = {"cluster": cluster.number, "generation": timeline.generation, "topic_id": timeline.topic_id}
     for number, row in enumerate(narrated(steps(timeline, cluster, findings, everything=wanted.everything), wanted)):

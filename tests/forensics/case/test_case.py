@@ -31,12 +31,13 @@ from forensics.model.timelines import judged
 from forensics.output.files import whole_directory
 from forensics.tools import checkpoint_diff
 from forensics.views.document import Report
-from forensics.views.story.assembly import PROVEN, proven, story_rows
+from forensics.views.story.assembly import PROVEN, proven
 from forensics.views.story.step import STORY, Wanted, in_order
 from spark import sorting
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
 from tests.support import local, recorded
+from tests.support.local import story_rows
 from tests.support.paths import ROOT
 from tests.support.schemas import of_rows
 

@@ -18,12 +18,12 @@ from forensics.views import text as terminal
 from forensics.views.document import Report
 from forensics.views.html.page import pieces
 from forensics.views.plan import resets
-from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import Wanted
 from forensics.words import words
 from tests.forensics.staged import START, Story
 from tests.forensics.staged import report as staged
 from tests.support import local, recorded
+from tests.support.local import story_rows
 from tests.support.paths import BUNDLES, truth_of
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("clients-*.tar.gz"))

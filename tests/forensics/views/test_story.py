@@ -21,11 +21,11 @@ from rich.console import Console
 from forensics.model.message import Range
 from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
-from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import MOST, STATUSES, STORY, TONES, StoryStep, Wanted, folded, in_order, said
 from tests.forensics.staged import START, Story, table
 from tests.support import local, recorded
 from tests.support.each import for_each
+from tests.support.local import story_rows
 from tests.support.paths import BUNDLES
 
 RECORDED = (
