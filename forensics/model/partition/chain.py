@@ -41,17 +41,28 @@ def chain(found: Sequence[State]) -> list[State]:
 def disputed(found: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
     """Reports of states that cannot all be true. Each change has the next partition epoch, so one partition epoch has one leader epoch, leader
     and ISR, and the leader epoch rises by the partition epoch at most. `starts`: lines with which brokers enter a leader epoch."""
-    known = sorted((s for s in found if s.known_epoch is not None and not s.epoch_guessed), key=lambda s: AUTHORITY[s.source])
+    found = list(found)
+    known = sorted(filter(_tells_epoch, found), key=lambda s: AUTHORITY[s.source])
     first: dict[int, State] = {}
     for s in known:
         if s.partition_epoch is not None and s.partition_epoch >= 0:
             one = first.setdefault(s.partition_epoch, s)
             if s.leader_epoch != one.leader_epoch or not _same(s, one):
                 yield Contradiction("state", one.event, _words(one), s.event, _words(s))
+    for s in found:
+        same = first.get(s.partition_epoch) if s.partition_epoch is not None and s.source == "changed" else None
+        if same is not None and {*s.isr} != {*same.isr}:
+            says = f"partition epoch {s.partition_epoch} has ISR {', '.join(map(str, s.isr))}"
+            yield Contradiction("state", same.event, _words(same), s.event, says)
     for one, s in pairwise(first[n] for n in sorted(first)):
         if not 0 <= s.leader_epoch - one.leader_epoch <= (s.partition_epoch or 0) - (one.partition_epoch or 0):
             yield Contradiction("state", one.event, _words(one), s.event, _words(s))
     yield from _entered_otherwise(first, known, starts)
+
+
+def _tells_epoch(s: State) -> bool:
+    """The leader epoch is in the line, and not that of the leader's last start: one may be missing."""
+    return s.known_epoch is not None and (s.source == "metadata" or s.event.leader_epoch is not None)
 
 
 def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
