@@ -16,7 +16,7 @@ from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.lineage import began
-from forensics.model.partition.log_coverage import CLOCK, COMPLETE, ORDER, lines_missing, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, COMPLETE, ORDER, covers_logs, lines_missing, log_coverage
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
@@ -141,7 +141,7 @@ def _against_disks(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Co
             or _restarted(seen.event, mark, cluster)
         ):
             continue
-        if log_coverage(broker, cluster).holds(ORDER, CLOCK, COMPLETE):
+        if covers_logs(broker, cluster, seen.at) and log_coverage(broker, cluster).holds(ORDER, CLOCK):
             yield Contradiction("log-end", seen.event, seen.offset, segment, end)
 
 

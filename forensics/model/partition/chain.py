@@ -38,22 +38,28 @@ def chain(found: Sequence[State]) -> list[State]:
 def disputed(found: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
     """Reports of states that cannot all be true. Each change has the next partition epoch, so one partition epoch has one leader epoch, leader
     and ISR, and the leader epoch rises by the partition epoch at most. `starts`: lines with which brokers enter a leader epoch."""
-    known = sorted((s for s in found if s.known_epoch is not None and not s.epoch_guessed), key=lambda s: AUTHORITY[s.source])
+    found = list(found)
+    known = sorted(filter(_tells_epoch, found), key=lambda s: AUTHORITY[s.source])
     first: dict[int, State] = {}
     for s in known:
         if s.partition_epoch is not None and s.partition_epoch >= 0:
             one = first.setdefault(s.partition_epoch, s)
-            if not _same(s, one) or (s.leader_epoch != one.leader_epoch and _prints_epoch(s) and _prints_epoch(one)):
+            if s.leader_epoch != one.leader_epoch or not _same(s, one):
                 yield Contradiction("state", one.event, _said(one), s.event, _said(s))
-    for one, s in pairwise(first[n] for n in sorted(first) if _prints_epoch(first[n])):
+    for s in found:
+        same = first.get(s.partition_epoch) if s.partition_epoch is not None and s.source == "changed" else None
+        if same is not None and {*s.isr} != {*same.isr}:
+            changed = said("contradiction/isr-of", partition_epoch=s.partition_epoch, isr=tuple(s.isr))
+            yield Contradiction("state", same.event, _said(same), s.event, changed)
+    for one, s in pairwise(first[n] for n in sorted(first)):
         if not 0 <= s.leader_epoch - one.leader_epoch <= (s.partition_epoch or 0) - (one.partition_epoch or 0):
             yield Contradiction("state", one.event, _said(one), s.event, _said(s))
     yield from _entered_otherwise(first, known, starts)
 
 
-def _prints_epoch(s: State) -> bool:
-    """A line about an ISR change does not: its leader epoch is that of the last start, whose line may be missing."""
-    return s.event.leader_epoch is not None
+def _tells_epoch(s: State) -> bool:
+    """The leader epoch is in the line, and not that of the leader's last start: one may be missing."""
+    return s.known_epoch is not None and (s.source == "metadata" or s.event.leader_epoch is not None)
 
 
 def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
@@ -66,7 +72,7 @@ def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], start
     led: set[tuple[int | None, int | None]] = set()
     for e in starts:
         state = first.get(e.partition_epoch) if e.partition_epoch is not None else None
-        if state is not None and _prints_epoch(state) and (e.leader_epoch != state.leader_epoch or e.leader not in (None, state.leader)):
+        if state is not None and (e.leader_epoch != state.leader_epoch or e.leader not in (None, state.leader)):
             yield Contradiction("state", state.event, _said(state), e, _state(e.partition_epoch, e.leader_epoch, e.leader))
         elif e.event == "leader-start" and e.partition_epoch is None and e.isr and (e.writer, e.leader_epoch) not in led:
             led.add((e.writer, e.leader_epoch))

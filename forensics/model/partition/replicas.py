@@ -221,7 +221,6 @@ class _Walk:
         if offset is None or offset < 0:
             return
         self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
-        self.reaches(offset, event)
         self.first_end = self.first_end if self.first_end is not None else offset
         if self.end is None or offset > self.end:
             self.end, self.exact, self.end_event = offset, False, event
@@ -245,9 +244,9 @@ class _Walk:
         """Whether `end` is exact now: nothing can have been appended since it was seen."""
         return self.exact and not (self.growing or self.fetching or self.role_unclear or self.recovering)
 
-    def reaches(self, offset: int | None, event: Event, *, still: bool = False) -> None:
-        """Compares a lower bound of the end with an end that is known exactly. `still`: it has not changed since."""
-        if offset is not None and self.end is not None and offset > self.end and (still or (self.knows_end and self.role != "follower")):
+    def reaches(self, offset: int | None, event: Event) -> None:
+        """Compares a lower bound of the end with the exact end, while no request or fetch can have changed it."""
+        if offset is not None and self.end is not None and offset > self.end and (self.untouched or self.unfetched(event)):
             self.against(offset, event)
 
     def against(self, offset: int, event: Event) -> None:
@@ -278,8 +277,6 @@ class _Walk:
         self.growing, self.settled, self.untouched = True, False, False
 
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
-        """A high watermark is never beyond the end of its log."""
-        self.reaches(offset, event)
         self.see("high-watermark", offset, bound, event, self.epoch)
 
     def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None, under: int | None) -> None:
@@ -421,7 +418,7 @@ def _compare(w: _Walk, offset: int, e: Event) -> None:
     if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
         return
     first, led = e.previous_leader_epoch == -1, w.leads_in is not None and w.leads_in in (e.previous_leader_epoch, e.leader_epoch)
-    if (w.knows_end and w.role != "follower") or (first and w.untouched) or (offset < w.end and led and not first):
+    if (first and w.untouched) or (offset < w.end and led and not first):
         w.against(offset, e)
     if offset < w.end and (first or w.loaded):
         w.remove(offset, e, "restart", epoch=w.epoch_of_end, under=w.epoch)
@@ -524,7 +521,7 @@ def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
 
 def _reached_past(w: _Walk, offset: int, e: Event) -> None:
     """Records that the log contained at least the record at this offset."""
-    w.reaches(offset + 1, e, still=w.untouched or w.unfetched(e))
+    w.reaches(offset + 1, e)
     if not w.knows_end and (w.end is None or w.end <= offset):
         w.end_at_least(offset + 1, e)
 
@@ -570,7 +567,7 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
         w.follow_unannounced(e.leader_epoch)
     elif e.leader_epoch is not None and (w.epoch is None or e.leader_epoch > w.epoch):
         w.enter(e.leader_epoch, "follower", None)
-    w.reaches(e.offset, e, still=w.unfetched(e))
+    w.reaches(e.offset, e)
     if e.offset is not None and e.reason == "own-end" and (w.end is None or e.offset > w.end):
         if w.knows_end:
             w.forget_restarts()
@@ -640,7 +637,7 @@ def _on_plan(w: _Walk, e: Event) -> None:
 
 
 def _on_below_hw(w: _Walk, e: Event) -> None:
-    w.reaches(e.high_watermark, e, still=w.unfetched(e))
+    w.reaches(e.high_watermark, e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
 
 
@@ -686,7 +683,7 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
     """The value is the checkpointed one from before the log was loaded; up to 2.5 the line comes after the new process's first request.
     The line always comes with a request (Partition#getOrCreateReplica, createLog): if that request is missing, it may have led to
     fetching."""
-    w.reaches(e.high_watermark, e, still=w.untouched)
+    w.reaches(e.high_watermark, e)
     w.role_unclear = w.role_unclear or w.role is None
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
