@@ -110,7 +110,6 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "cause": str,
     "severity": str,
     "confidence": str,
-    "summary": str,
     "partition": int,
     "leader_epoch": int,
     "committed": _TRUTHS.__getitem__,
