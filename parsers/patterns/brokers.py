@@ -56,7 +56,7 @@ def _since_heard(row: Row) -> Iterator[Row]:
 
 
 _SETTING = re.compile(r"(?m)^\t([\w.-]+) = (.*)$")
-_KEPT_SETTINGS = regex.compile(
+KEPT_SETTINGS = regex.compile(
     r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)|zookeeper\.metadata\.migration\.enable"
     r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
     r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
@@ -72,7 +72,7 @@ _KEPT_SETTINGS = regex.compile(
 
 @lru_cache(maxsize=1 << 12)
 def _is_relevant(key: str) -> bool:
-    return _KEPT_SETTINGS.fullmatch(key) is not None
+    return KEPT_SETTINGS.fullmatch(key) is not None
 
 
 def _settings(row: Row) -> Iterator[Row]:
