@@ -385,6 +385,8 @@ _TEXT = regex.compile(filled(r"Partition \[(?P<topic>{TOPIC}),(?P<partition>\d+)
 _STATE_CHANGE_TEXT = regex.compile(
     r"Broker (?P<node>\d+) (?=[a-z])|Controller (?P<controller>(?P<node>\d+)) epoch (?P<controller_epoch>\d+) (?=[a-z])"
 )
+PREFIXES = (rf"\[(?:{_CONTEXT.pattern})\][:,]? ?", _TEXT.pattern, _STATE_CHANGE_TEXT.pattern)
+"""Expressions of the texts that `prefix` takes off messages."""
 _NAMES_COMPONENT = regex.compile(
     filled(
         r"(?:\[(?P<component>[^\[\]\n]{1,400})\][:,]? ?|Partition \[{TOPIC},\d+\] on broker \d+: |Cleaner \d+: "

@@ -17,7 +17,7 @@ from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.thresholds import OUTLIVES_ERROR
 
 _MAPS, _DOWN_CONVERSION, _OTHER_PROTOCOL, _OTHER = "map-failed", "down-conversion", "other-protocol", "memory"
-_KINDS = {
+KINDS = {
     r"heap space|GC overhead": "heap",
     r"direct buffer memory": "direct-buffer",
     r"Map failed": _MAPS,
@@ -56,7 +56,7 @@ def _kind(error: Event) -> str:
         return _DOWN_CONVERSION
     if _sender(error) is not None:
         return _OTHER_PROTOCOL
-    return next((name for found, name in _KINDS.items() if re.search(found, error.value or "", re.IGNORECASE)), _OTHER)
+    return next((name for found, name in KINDS.items() if re.search(found, error.value or "", re.IGNORECASE)), _OTHER)
 
 
 def _sender(error: Event) -> Message | None:

@@ -21,17 +21,19 @@ MAX_PARTITIONS = 200_000
 MAX_OF_PARTITION = 4
 """Largest number of members of one group reported for one partition; the last ones are kept."""
 
-_CLASSIC = 2
-_CONSUMERS = "consumer"
+CLASSIC = 2
+CONSUMERS = "consumer"
 """Protocol type of groups whose members assign partitions among themselves; in other groups (Connect's) assignments have another
 meaning."""
-_MEMBER = {5: "consumer", 10: "share"}
-_ASSIGNED = {8: "consumer", 14: "share"}
+MEMBER = {5: "consumer", 10: "share"}
+ASSIGNED = {8: "consumer", 14: "share"}
 _INSTANCE_FROM, _REBALANCE_FROM, _STATE_FROM, _FLEXIBLE_FROM = 3, 1, 2, 4
 """Versions of GroupMetadataValue that introduced members' instance ids, rebalance timeouts, the group's time, and the flexible encoding."""
 
 
-class _Client(NamedTuple):
+class Client(NamedTuple):
+    """A member's client id, and its host as the coordinator saw it."""
+
     id: str
     host: str
 
@@ -53,33 +55,33 @@ class Members:
     """Members of the groups in one file. All methods raise Malformed."""
 
     def __init__(self) -> None:
-        self._clients: dict[tuple[str, str], _Client] = {}
-        self._given: dict[_Partition, dict[_Client, _Given]] = {}
+        self._clients: dict[tuple[str, str], Client] = {}
+        self._given: dict[_Partition, dict[Client, _Given]] = {}
 
     def add(self, kind: int, key: Fields, record: BatchRecord, byte: int) -> None:
         """Reads a record whose key is of this type; `key` is the rest of the key. Raises Malformed."""
-        if record.value is None or (kind != _CLASSIC and kind not in _MEMBER and kind not in _ASSIGNED):
+        if record.value is None or (kind != CLASSIC and kind not in MEMBER and kind not in ASSIGNED):
             return
         group, value = key.short_string(), Fields(record.value)
         version = value.int16()
-        if kind == _CLASSIC:
-            for client, assignment in _classic(value, version):
-                for topic, partition in _assigned_by_leader(assignment):
+        if kind == CLASSIC:
+            for client, assignment in classic(value, version):
+                for topic, partition in assigned_by_leader(assignment):
                     self._give(_Partition(group, topic, None, partition), client, _Given("classic", record.timestamp, byte))
             return
         if version != 0:
             raise Malformed("an unknown version")
-        member = key.short_string()
-        if kind in _MEMBER:
-            if len(self._clients) >= MAX_MEMBERS and (group, member) not in self._clients:
+        id = key.short_string()
+        if kind in MEMBER:
+            if len(self._clients) >= MAX_MEMBERS and (group, id) not in self._clients:
                 raise Malformed("too many members; the others are left out")
-            self._clients[group, member] = _member(value, instance=kind == 5)
-        elif (known := self._clients.get((group, member))) is not None:
-            given = _Given(_ASSIGNED[kind], record.timestamp, byte)
-            for topic_id, partition in _assigned(value):
+            self._clients[group, id] = member(value, instance=kind == 5)
+        elif (known := self._clients.get((group, id))) is not None:
+            given = _Given(ASSIGNED[kind], record.timestamp, byte)
+            for topic_id, partition in assigned(value):
                 self._give(_Partition(group, None, topic_id, partition), known, given)
 
-    def _give(self, to: _Partition, client: _Client, given: _Given) -> None:
+    def _give(self, to: _Partition, client: Client, given: _Given) -> None:
         if to not in self._given and len(self._given) >= MAX_PARTITIONS:
             raise Malformed("more partitions of members than are remembered, and the others are left out")
         had = self._given.setdefault(to, {})
@@ -108,7 +110,7 @@ class Members:
                 }
 
 
-def _classic(value: Fields, version: int) -> Iterator[tuple[_Client, bytes]]:
+def classic(value: Fields, version: int) -> Iterator[tuple[Client, bytes]]:
     """Members with the assignments by the group's leader. Every element takes bytes, so a wrong count ends with the data."""
     if not 0 <= version <= _FLEXIBLE_FROM:
         raise Malformed("an unknown version")
@@ -130,17 +132,17 @@ def _classic(value: Fields, version: int) -> Iterator[tuple[_Client, bytes]]:
         text()
         if version >= _INSTANCE_FROM:
             text()
-        client = _Client(text(), _host(text()))
+        client = Client(text(), _host(text()))
         value.raw(8 if version >= _REBALANCE_FROM else 4)
         data()
         assignment = data()
         if flexible:
             value.tagged()
-        if kind == _CONSUMERS:
+        if kind == CONSUMERS:
             yield client, assignment
 
 
-def _assigned_by_leader(assignment: bytes) -> Iterator[tuple[str, int]]:
+def assigned_by_leader(assignment: bytes) -> Iterator[tuple[str, int]]:
     """Topics and partitions of a ConsumerProtocolAssignment, whose versions have the same beginning. Empty before the group is stable."""
     if not assignment:
         return
@@ -152,14 +154,16 @@ def _assigned_by_leader(assignment: bytes) -> Iterator[tuple[str, int]]:
             yield topic, _partition(fields)
 
 
-def _member(value: Fields, *, instance: bool) -> _Client:
+def member(value: Fields, *, instance: bool) -> Client:
+    """The client of a member."""
     if instance:
         value.nullable_string()
     value.nullable_string()
-    return _Client(value.string(), _host(value.string()))
+    return Client(value.string(), _host(value.string()))
 
 
-def _assigned(value: Fields) -> Iterator[tuple[str, int]]:
+def assigned(value: Fields) -> Iterator[tuple[str, int]]:
+    """Ids of topics, and partitions, that a member was assigned."""
     value.int32()
     value.int32()
     value.int8()

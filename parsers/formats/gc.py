@@ -42,6 +42,11 @@ _OLD_LINE = re.compile(
 _OLD_GC = re.compile(r"\[(?P<what>(?:Full )?GC\b(?: (?:pause|remark|cleanup))?(?: ?\((?:[^()]|\(\))*\))*)")
 _OLD_SECONDS = re.compile(r", (?P<s>\d{1,9}[.,]\d{1,9}) secs\]")
 _OLD_REAL = re.compile(r"real=(?P<s>\d{1,9}[.,]\d{1,6}) secs")
+TAKEN = (
+    rf"\[(?:{_DATE.pattern}|{_UPTIME.pattern}|{_TICKS.pattern})\]",
+    *(e.pattern for e in (_PAUSE, _STALL, _SAFEPOINT, _STOPPED, _OLD_LINE, _OLD_GC, _OLD_SECONDS, _OLD_REAL)),
+)
+"""Expressions of everything that is read from a line."""
 _CONCURRENT = ("[CMS-concurrent", "[GC concurrent")
 """Phases in the logs of Java 8 that do not stop threads. A CMS phase may be printed in the middle of a collection that it failed to
 avoid."""

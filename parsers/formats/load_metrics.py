@@ -33,7 +33,7 @@ _MILLISECONDS_FROM = 10**11
 def delimiter(header: str) -> str | None:
     """The separator of a header that has a broker column; None if there is none."""
     for mark in (",", ";", "\t"):
-        if mark in header and any(name in BROKER_COLUMNS for name in _names(header, mark)):
+        if mark in header and any(name in BROKER_COLUMNS for name in columns(header, mark)):
             return mark
     return None
 
@@ -61,12 +61,13 @@ def _rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
                 message = f"{member.path}: no header with a column that names the broker, as in 'broker,cpu,network_in'"
                 yield problem("load-metrics-unknown", message, line=line, byte=at)
                 return
-            names = _names(text, mark)[:MAX_COLUMNS]
+            names = columns(text, mark)[:MAX_COLUMNS]
     if mark is None:
         yield problem("load-metrics-unknown", f"{member.path}: no header", line=1, byte=0)
 
 
-def _names(header: str, mark: str) -> list[str]:
+def columns(header: str, mark: str) -> list[str]:
+    """The names in a header, in lower case."""
     return [name.strip().strip('"').lower() for name in header.removeprefix("\ufeff").rstrip("\r\n").split(mark)]
 
 
@@ -83,14 +84,14 @@ def _cells(text: str, mark: str, names: list[str], member: Member) -> Iterator[R
         yield _malformed(member, f"{named[:50]!r} is not a broker id: {text[:200]}")
         return
     stamp = _first_of(by_name, TIME_COLUMNS)
-    time = _time(stamp) if stamp is not None else None
+    time = time_of(stamp) if stamp is not None else None
     if stamp is not None and time is None:
         yield _malformed(member, f"{stamp[:50]!r} is not a readable time")
     common: Row = {"event": "load-metric", "pattern": "load-metrics", "text": text[:MAX_TEXT], "broker": broker}
     common |= {"time": time, "clock": "stamp"} if time is not None else {"time": member.modified, "clock": "mtime"}
     metrics = {name: cell for name, cell in by_name.items() if cell and name and name not in (*BROKER_COLUMNS, *TIME_COLUMNS)}
     for name, cell in metrics.items():
-        value = _number(cell, mark)
+        value = number(cell, mark)
         if value is None:
             yield _malformed(member, f"{name}: {cell[:50]!r} is not a number")
         else:
@@ -105,7 +106,7 @@ def _malformed(member: Member, why: str) -> Row:
     return problem("load-metrics-malformed", f"{member.path}: {why}")
 
 
-def _number(cell: str, mark: str) -> str | None:
+def number(cell: str, mark: str) -> str | None:
     """The number as text, with a decimal point; a percent sign is removed."""
     text = cell.removesuffix("%").strip()
     if mark != ",":
@@ -113,7 +114,7 @@ def _number(cell: str, mark: str) -> str | None:
     return text if _NUMBER.fullmatch(text) and text.isascii() and math.isfinite(float(text)) else None
 
 
-def _time(text: str) -> datetime | None:
+def time_of(text: str) -> datetime | None:
     """ISO 8601, UTC where it names no zone, or seconds or milliseconds since 1970."""
     try:
         if re.fullmatch(r"\d{1,16}(?:\.\d{1,9})?", text, re.ASCII):

@@ -1,5 +1,5 @@
-"""The archive: every file of the evidence is read, and rewritten or left out; then the whole archive is searched for names that must not be
-in it.
+"""The archive: every file of the evidence is read, and rewritten or left out; then the whole archive is read again, and nothing may be in it
+that is not on the lists.
 
 Here: two passes over the evidence, because all names must be known before the first is replaced; the archive, the mark in it, the mapping
 file, the last check. Not here: how a file is rewritten (text, segments).
@@ -27,8 +27,8 @@ from forensics.output.files import whole_file, whole_path
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.tools.redaction import segments, text
+from forensics.tools.redaction.check import Check
 from forensics.tools.redaction.names import Names
-from forensics.tools.redaction.search import Search
 from forensics.tools.redaction.stand_ins import StandIns
 from forensics.tools.salvage.places import OF_OWNER
 from parsers.containers.units import Unit, units
@@ -42,7 +42,7 @@ from parsers.schemas import Member
 
 SCHEMA = "kafka-forensics/redacted/1"
 MAPPING = "kafka-forensics/mapping/1"
-POLICY = "allow-list/4"
+POLICY = "allow-list/5"
 """The rules of docs/redacting.md by which the copy was made; changes when they do."""
 IN_MEMORY = 32 << 20
 """Bytes of a file that are kept in memory; a larger file goes to an unnamed temporary file."""
@@ -124,7 +124,7 @@ def _note(unit: Unit, names: Names, used: StandIns) -> None:
             copied = segments.names_records(member.path) or kind in CHECKPOINT_KINDS
             whole = _spooled(stream, cast(BinaryIO, spool)) if copied else stream
             for told in read_source(member, whole):
-                text.note_all(told, names)
+                text.note_all(told, names, binary=kind in SEGMENTS)
             if copied:  # events do not contain all the names in these files
                 whole.seek(0)
                 for _ in _anew(member, whole, kind, names, b"-"):
@@ -226,21 +226,12 @@ def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> 
 
 
 def _check(out: Path, names: Names, binary: Collection[str]) -> None:
-    """Reads the archive as any recipient would. Raises Leak if a name is left."""
-    search = Search(names)
+    """Reads the archive as any recipient would. Raises Leak if something is in it that must not be."""
+    check = Check(names)
     for member, stream, _ in members(out):
-        left = next(search.left(member.path), None)
+        left = check.path(member.path)
         if stream is not None and left is None and not member.path.endswith(REDACTION):
-            if member.path in binary:
-                left = next((name for data in _overlapping(stream) for name in search.left_in_bytes(data)), None)
-            else:
-                left = next((name for data in stream for name in search.left(data.decode("utf-8", "replace"))), None)
+            with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+                left = check.file(member, _spooled(stream, cast(BinaryIO, spool)), binary=member.path in binary)
         if left is not None:
             raise Leak(f"{left!r} is left in {member.path}")
-
-
-def _overlapping(stream: BinaryIO) -> Iterator[bytes]:
-    tail = b""
-    while data := stream.read(CHUNK):
-        yield tail + data
-        tail = data[-512:]

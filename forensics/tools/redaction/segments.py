@@ -9,23 +9,36 @@ itself. The key is discarded, so that the original body cannot be found by trial
 
 from __future__ import annotations
 
+import base64
 import hmac
 import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 import google_crc32c
 
-from forensics.tools.redaction.names import Names
+from forensics.tools.redaction.names import Kept, Names
+from forensics.tools.redaction.text import value_of
+from forensics.tools.redaction.vocabulary import is_read, of_code, of_settings
 from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import BatchRecord, UnreadableBatch, marked, records
 from parsers.decoding.encoding import Fields, Malformed
+from parsers.decoding.group_members import (
+    ASSIGNED,
+    CLASSIC,
+    CONSUMERS,
+    MEMBER,
+    Client,
+    assigned,
+    assigned_by_leader,
+    classic,
+    member,
+)
 from parsers.decoding.metadata_records import Unsupported, decode_fields, leader_change
 from parsers.evidence import Counted
 from parsers.formats import group_offsets, share_states, transaction_states
-from parsers.masking import HIDDEN, masked
 from parsers.paths import partition_of
 
 MAX_PAYLOAD = 256 << 20
@@ -45,8 +58,8 @@ _HEADS: dict[str, Callable[[int], bytes]] = {
 _SIZE_AND_MAGIC = {"length": (0, 2), "magic": (64, 0x7F)}
 """A damaged header of which the offsets are readable, so that the copy's next batch is found as in the evidence."""
 _V2_HEADER = 61
-_MARKER = 16
-"""Maximum size of a marker's value in bytes."""
+_MARKER = 6
+"""Bytes of a marker's value: a version and the coordinator's epoch."""
 _STAND_IN = b"\x01\x14\x00\x01\x00\x00"
 """NoOpRecord (KIP-835) with an empty tagged field, which distinguishes it from those that Kafka writes: these show that the leader writes
 records when nothing happens. Frame 1, api key 20, version 0, one tagged field: tag 0, of no bytes."""
@@ -59,6 +72,8 @@ _LEADER_CHANGE, _KRAFT_VOTERS = 2, 6
 _CONTROL_SIZES = {3: 11, 4: 3, 5: 5}
 """Bytes of other control records without tagged fields, by type: SnapshotHeader, SnapshotFooter, KRaftVersion."""
 _CONTROL_KEY = 4
+_WITH_INSTANCE = 5
+"""The type of the records about members that have an instance id before the rack."""
 
 
 def names_records(path: str) -> bool:
@@ -108,7 +123,7 @@ def _only_marks(batch: Batch) -> bool:
     except (Malformed, UnreadableBatch):
         return False
     return bool(told) and all(
-        len(r.key or b"") == 4 and marked(r) is not None and len(r.value or b"") <= _MARKER and not r.headers for r in told
+        len(r.key or b"") == 4 and marked(r) is not None and len(r.value or b"") == _MARKER and not r.headers for r in told
     )
 
 
@@ -267,10 +282,12 @@ def _changed(r: BatchRecord, key: bytes | None, value: bytes | None) -> BatchRec
 
 
 def _group_offset(r: BatchRecord, control: bool, names: Names, secret: bytes) -> BatchRecord:
-    """OffsetCommitKey and -Value; of other records, about members of groups, only the group, as if it had no members."""
+    """OffsetCommitKey and -Value, and members of groups with their clients and partitions; of other records only the group."""
     key = _Copy(r.key)
     version = key.int16()
     key.short_string(lambda group: names.add("group", group))
+    if version in (CLASSIC, *MEMBER, *ASSIGNED):
+        return _of_members(r, version, key, names)
     if version not in (0, 1):
         return _changed(r, bytes(key.out), None)
     key.short_string(lambda topic: names.add("topic", topic))
@@ -285,6 +302,58 @@ def _group_offset(r: BatchRecord, control: bool, names: Names, secret: bytes) ->
     if version >= 4:
         value.out += b"\0"  # no tagged fields: those of later versions are not read
     return _changed(r, bytes(key.out), bytes(value.out))
+
+
+def _of_members(r: BatchRecord, kind: int, key: _Copy, names: Names) -> BatchRecord:
+    """A record about members, written anew from what is read: clients, hosts and assignments, and stand-ins for ids of members."""
+    value: bytes | None = None
+    try:
+        if kind != CLASSIC:
+            key.short_string(lambda member: names.add("member", member))
+        fields = Fields(r.value or b"")
+        version = fields.int16()
+        if kind == CLASSIC:
+            value = _classic([(client, [*assigned_by_leader(given)]) for client, given in classic(fields, version)], names)
+        elif version == 0 and kind in MEMBER:
+            told = (None, None) if kind == _WITH_INSTANCE else (None,)
+            value = bytes(2) + b"".join(
+                _compact(text) for text in (*told, *_client(member(fields, instance=kind == _WITH_INSTANCE), names))
+            )
+        elif version == 0:
+            value = bytes(2 + 4 + 4 + 1) + _assignments([*assigned(fields)])
+    except Malformed:
+        pass
+    return _changed(r, bytes(key.out), None if r.value is None else value)
+
+
+def _classic(members: Sequence[tuple[Client, Sequence[tuple[str, int]]]], names: Names) -> bytes:
+    """GroupMetadataValue of version 0."""
+    out = bytes(2) + _short(CONSUMERS) + bytes(4) + _short("") + _short("") + struct.pack(">i", len(members))
+    for client, partitions in members:
+        given = struct.pack(">hi", 0, len(partitions))
+        given += b"".join(_short(names.add("topic", topic)) + struct.pack(">ii", 1, partition) for topic, partition in partitions)
+        out += _short("") + b"".join(map(_short, _client(client, names))) + bytes(4 + 4) + struct.pack(">i", len(given)) + given
+    return out
+
+
+def _client(client: Client, names: Names) -> tuple[str, str]:
+    return names.add("client", client.id), names.text(client.host, Kept())
+
+
+def _assignments(partitions: Sequence[tuple[str, int]]) -> bytes:
+    one = b"".join(
+        base64.urlsafe_b64decode(f"{topic_id}==") + _unsigned(2) + struct.pack(">i", partition) + b"\0"
+        for topic_id, partition in partitions
+    )
+    return _unsigned(len(partitions) + 1) + one
+
+
+def _short(text: str) -> bytes:
+    return struct.pack(">h", len(text)) + text.encode()
+
+
+def _compact(text: str | None) -> bytes:
+    return b"\0" if text is None else _unsigned(len(text) + 1) + text.encode()
 
 
 def _share_state(r: BatchRecord, control: bool, names: Names, secret: bytes) -> BatchRecord:
@@ -402,29 +471,30 @@ def _topic(value: _Copy, version: int, names: Names) -> bytes:
 
 def _config(value: _Copy, version: int, names: Names) -> bytes:
     kind = value.raw(1)[0]
-    value.string(lambda name: names.add("topic", name) if kind == _TOPIC else name if kind == _BROKER else names.text(name))
-    key = value.string(names.text) or ""
-    value.string(lambda text: shown if (shown := masked(key, text)) == HIDDEN else names.text(text))
+    value.string(lambda name: names.add("topic", name) if kind == _TOPIC else name if name in names.seen.nodes else names.step(name))
+    key = value.string(lambda key: names.text(key, Kept(of_settings()))) or ""
+    value.string(lambda text: value_of(key, text, names))
     return value.rest()
 
 
 def _feature(value: _Copy, version: int, names: Names) -> bytes:
-    value.string(names.text)
+    value.string(lambda name: name if is_read(name) else names.step(name))
     return value.rest()
 
 
 def _broker(value: _Copy, version: int, names: Names) -> bytes:
+    listener: Callable[[str], str] = lambda name: names.text(name, Kept(of_code()))  # noqa: E731
     value.raw(4 + (version >= 2) + 16 + 8)
     for _ in range(value.unsigned() - 1):
-        value.string(names.text)
-        value.string(lambda host: names.text(host))
+        value.string(listener)
+        value.string(lambda host: names.whole.get(host) or names.text(host, Kept()))
         value.raw(4)
         value.unsigned()
     for _ in range(value.unsigned() - 1):
-        value.string(names.text)
+        value.string(lambda name: name if is_read(name) else names.step(name))
         value.raw(4)
         value.unsigned()
-    value.string(names.text)
+    value.string(names.step)
     return value.rest()
 
 

@@ -9,7 +9,7 @@ import io
 import re
 from typing import Any, BinaryIO
 
-_KINDS = rb"topic|group|transaction|host|cluster|word"
+_KINDS = rb"topic|group|transaction|client|member|host|cluster|word"
 _LOOKALIKE = re.compile(rb"(?:(?<![A-Za-z0-9])(?:" + _KINDS + rb")([a-z]{1,2})[a-z]{4}|198[._-]1([89])[._-](\d{1,3})[._-](\d{1,3})(?!\d))")
 _V6 = re.compile(rb"2001:db8:(?:0:)*:?([0-9a-f]{1,4})(?![0-9a-f:])")
 _OVERLAP = 64

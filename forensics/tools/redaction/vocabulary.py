@@ -1,110 +1,229 @@
-"""The words that Kafka and its tools use, which may be kept in anyone's evidence.
+"""The words that may stay where Kafka and its tools use them.
 
-Here: words from the line patterns and readers, and the few that no reader names. Not here: what happens to other words (names).
+Here: names of classes, states and errors, words of tools' output, of settings and of paths, and the expressions by which this tool
+recognises causes in the text of exceptions. Not here: what becomes of other words (names), or the constant text of statements (in_place).
 """
 
 from __future__ import annotations
 
 import ast
+import base64
+import binascii
 import inspect
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
-from forensics.model.cluster import process_errors, settings, versions
-from parsers import formats, masking, paths, sniff
-from parsers.kinds import KINDS
-from parsers.patterns import PATTERNS
+import regex
 
-WORD = re.compile(r"[^\W\d_]+")
-_WITH_DIGITS = re.compile(r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])[a-zA-Z\d]{2,}")
-_READERS: tuple[ModuleType, ...] = (*formats.TEXT_MODULES, paths, sniff, masking, settings, versions)
-_NAMED = re.compile(r"([\w.-]*[a-z])-\d+\b|\b(?:topic|group)[ =:']+([\w.-]+)", re.IGNORECASE)
-_IDENTIFYING = ("topic", "value", "directory", "topic_id")
-_EITHER, _PERHAPS = re.compile(r"\[([A-Za-z])([A-Za-z])\]([A-Za-z]*)"), re.compile(r"([A-Za-z]+)[A-Za-z]\?")
-"""`[Ee]lected`, `brokers?`"""
+from forensics import rules
+from forensics.model.cluster import availability, failed_starts, process_errors
+from forensics.model.cluster import settings as settings_of
+from forensics.rules import detectors, out_of_memory
+from parsers import formats, layouts, masking, paths, sniff
+from parsers.patterns import PATTERNS, expand, loggers
+from parsers.patterns.expand import errors
+from parsers.patterns.expand.settings import KEPT_SETTINGS
+
+WORD = re.compile(r"[A-Za-z]+")
+PAIR = re.compile(r"(?<![\w.-])(?=([A-Za-z']+)[.,:;]? ([A-Za-z']+)(?![\w/=-]|\.\w))")
+"""Two words without numbers and names of directories."""
+_NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
+_RANDOM_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+_LIKE_ID = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_-]{21}[AQgw]")
+"""Ids of directories are not always of the version that other ids are."""
+_OF_CODE = re.compile(r"\w*[a-z][A-Z]\w*|[A-Z]{2,}[a-z]\w*|[A-Z]{3,}(?:_[A-Z]+)*|[A-Z]+(?:_[A-Z]+)+")
+"""`InitialFetchState`, `initOffset`, `OFFSET_OUT_OF_RANGE`, but no word that is also a person's name."""
+_LABEL = re.compile(r"(?<![\w-])([A-Za-z]+)(?=[=(\[])|\"([A-Za-z_]+)\":")
+_MIXED = re.compile(r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])[a-zA-Z\d]{2,}")
+_TWO_LETTERS = re.compile(r"[A-Za-z]{2}")
+_LOGGER = re.compile(r" \(((?:kafka|org\.apache\.kafka)(?:\.[\w$]+)+)\)(?=\n|$)")
 _ESCAPES = re.compile(r"\\[a-zA-Z]|\(\?P?<\w+>")
 
-OTHERS = """
-TRACE DEBUG INFO WARN WARNING ERROR FATAL info warn error debug trace
-Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec Mon Tue Wed Thu Fri Sat Sun AM PM UTC GMT CET CEST EST EDT PST PDT IST JST
-log logs message msg level logger thread time timestamp ts stream stdout stderr severity caller class method line source host pod container
-main kafka zookeeper org apache java javax scala sun jdk common server cluster controller broker raft metadata coordinator utils network
-clients consumer producer admin errors internals zk state change request handler plane data control api expiration reaper scheduler
-request authorizer cleaner epoch replica alter isr partition group topic topics tar gz zip config conf etc opt var lib usr tmp home
-mnt srv bin node voter observer end describe begin out txt json properties plaintext PLAINTEXT SSL SASL SCRAM SHA OAUTHBEARER
-CONTROLLER EXTERNAL INTERNAL BROKER REPLICATION CLIENT localhost true false null none None True False gzip snappy lz zstd uncompressed
-producer compact delete CreateTime LogAppendTime read committed uncommitted at by com Caused exception Exception Throwable
-UnattachedState VotedState ProspectiveState CandidateState FollowerState LeaderState ResignedState ObserverState EpochElection VoterState
-ReplicaState ReplicaKey VoterSet voterStates epochElection replicaKey replicaState GRANTED REJECTED UNRECORDED Optional OptionalInt undefined
-OutOfMemoryError Java heap space GC overhead limit exceeded Metaspace Compressed class Direct direct buffer memory Cannot reserve allocated
-possibly out of native unable to create thread process resource limits reached Requested array size exceeds VM
-InternalError compiled code
-unclean election describe zips unavailable directory checkpoint recovery point start offset hw clean shutdown cleanshutdown
+PACKAGES = "kafka org apache java javax scala sun jdk zookeeper log4j lang util concurrent io nio file fs net ssl channels"
+OF_VALUES = """
+to from broker id host port empty Optional initOffset for List Set Map Vector None Some null none true false compact delete producer gzip snappy lz4 zstd
+uncompressed localhost read_committed read_uncommitted kraft zk SSL SASL unknown controller topic partition group any all
 """
-"""Words around logs, and in paths."""
+"""Words in lists of partitions, in maps and in values of settings."""
+OF_PATHS = """
+kafka server controller broker brokers node log logs data gc state change cleaner request authorizer config conf etc opt var lib usr tmp
+home mnt srv bin tar gz zip txt json csv properties out stdout stderr current checkpoint replication recovery point start offset leader
+epoch meta partition metadata snapshot timeindex index quorum kafkaServer disk volume cluster cleanshutdown delete future stray topics
+describe groups brokers znode zookeeper
+"""
+OF_THREADS = "main kafka request handler thread data plane network scheduler executor"
+OF_GC = """
+GC Full Pause Young Old Normal Mixed Prepare Concurrent Start Initial Init Final Mark Remark Cleanup Degenerated Evacuation Compaction Allocation
+Failure System Metadata Threshold Clear Soft References Humongous Ergonomics Preventive Collection Periodic Relocate End CMS ParNew Heap
+Inspection Initiated Dump Stall pause young mixed initial mark remark cleanup to space exhausted overflow ms secs seconds Total time for
+which application threads were stopped Safepoint ns real Times gc info safepoint
+"""
 SETTINGS = """
-acks advertised algorithm assignors auth authentication authenticator background backlog backoff buffer builder callback certificates chain
-check cipher codec connections crl dedupe delegation downconversion early elect enable encoder endpoint expiry factory flight hours https
-identification idle imbalance impl implementation include incremental issuer iterations jwks kerberos keyfactory keymanager keystore kinit
-length lifetime linger listen listener listeners location login mapping master mechanism mechanisms metric metrics minutes num oauthbearer ocsp
-overrides per percentage period polling pool prefix principal protocol protocols provider providers purgatory purge queue queued quota quotas
-random reader reauth receive recording refresh relogin renew reporter reporters request requests reserved retention rules sample samples sasl
-scope second seconds secure security selector send service session setup share skew slots snapshot snapshots socket ssl store streams strategy
-sub suites super telemetry threads throttled throttle ticket timeout total transaction transactional trustmanager truststore unstable url users
-version versions verification wait window workers compression type max min bytes ms size interval rate limit remote copier copy cleaner delay
-deletion expiration dirs dir id insync ratio cache jitter hash index messages fetch flush preallocate policy mode level state hostname port
+acks advertised algorithm assignors auth authentication authenticator auto background backlog backoff batch broker buffer builder bytes cache
+callback certificates chain check checkpoint cipher cleaner cleanup client cluster codec compact compression config connect connection connections
+consumer controlled controller coordinator copier copy create crl dedupe default delay delegation delete deletion dir directory dirs
+downconversion early elect election enable encoder endpoint expiration expiry factor factory feature fetch flight flush follower format group
+hash heartbeat high host hostname hours https id idempotence identification idle imbalance impl implementation include incremental index
+initial insync inter internal interval io isr issuer iterations jitter jwks kafka kerberos key keyfactory keymanager keystore kinit kraft lag
+leader length level lifetime limit linger listen listener listeners load local location log login manager mapping master max mechanism
+mechanisms memory message messages meta metadata method metric metrics migration min minutes ms name naming network node num oauthbearer
+ocsp offset offsets open optimization partition partitions per percentage period policy polling pool port preallocate prefix principal
+process producer properties protocol protocols provider providers purgatory purge quarantine queue queued quorum quota quotas rack random
+rate ratio reader reauth rebalance receive recording recovery refresh relogin remote renew replica replicas replication reporter reporters
+request requests reserved retention retries retry roles roll rules sample samples sasl scope second seconds secure security segment selector
+send server service servers session sessions setup share shutdown size skew slots snapshot snapshots socket ssl standby state static storage store
+strategy streams sub suites super sync telemetry thread threads throttle throttled ticket time timeout timestamp token topic total transaction
+transactional transport trustmanager truststore type unclean unstable update uri url user users verification version versions voters wait
+watermark window workers zookeeper bootstrap replicated alter
 """
-"""Words of the names of settings. A name that equals one of them is still a name, and is replaced in settings, too."""
+"""Words in the names of settings."""
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 @lru_cache(maxsize=1)
-def vocabulary() -> frozenset[str]:
-    """Words as they are printed, case-sensitive; includes every single letter."""
-    patterns = [p for p in PATTERNS if p.event in KINDS]
-    regexes = [p.regex for p in patterns]
-    spelt = {word for regex in regexes for found in _EITHER.findall(regex) for word in (found[0] + found[2], found[1] + found[2])}
-    spelt |= {found for regex in regexes for found in _PERHAPS.findall(regex)}
-    loggers = (name for p in PATTERNS for name in p.loggers)
-    said = (_ESCAPES.sub(" ", regex) for regex in (*regexes, *process_errors.EXPRESSIONS))
-    fixed = " ".join((OTHERS, *said, *(p.literal for p in patterns), *loggers))
-    stated = {word for text in (fixed, SETTINGS, *map(_strings, _READERS)) for word in WORD.findall(text)}
-    shown = {word for p in patterns for sample in p.samples for word in WORD.findall(sample.line)}
-    return frozenset(spelt | stated | (shown - _names_of_samples()))
+def of_code() -> frozenset[str]:
+    """Names of Kafka's classes, states and errors, and the words of lists and values: what may stay in the varying parts of a statement."""
+    samples = (sample.line for p in PATTERNS for sample in p.samples)
+    texts = " ".join((*(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *samples, *map(_strings, _READERS), *_phrases_text()))
+    named = {name for name in _NAME.findall(texts) if _OF_CODE.fullmatch(name) and not is_id(name)}
+    parts = {part for name in named for part in name.split("_") if len(part) > 1}
+    return frozenset(named | parts | words(OF_VALUES) | words(PACKAGES) | words(OF_THREADS) | of_loggers())
 
 
 @lru_cache(maxsize=1)
-def corpus() -> str:
-    """All text that Kafka's patterns and readers contain: a name that occurs in it does not identify anyone."""
-    texts = (*(p.regex for p in PATTERNS if p.event in KINDS), *(p.literal for p in PATTERNS), *map(_strings, _READERS))
-    return "\n".join((OTHERS, *sorted(loggers()), *texts))
+def labels() -> frozenset[str]:
+    """Names of fields, which may stay before '=' and brackets."""
+    found = (label for p in PATTERNS for sample in p.samples for labels in _LABEL.findall(sample.line) for label in labels)
+    return frozenset(found) - {""} | of_tools()
 
 
 @lru_cache(maxsize=1)
-def loggers() -> frozenset[str]:
-    """The loggers of Kafka's patterns."""
-    return frozenset(name for p in PATTERNS for name in p.loggers)
+def pairs() -> frozenset[tuple[str, str]]:
+    """Words that follow each other in lines of Kafka: sentences may also be in the varying parts of its statements."""
+    samples = (sample.line for p in PATTERNS for sample in p.samples)
+    return frozenset(pair for text in (*samples, *map(_strings, _modules(expand))) for pair in PAIR.findall(text))
+
+
+def _modules(package: ModuleType) -> list[ModuleType]:
+    return [import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)]
 
 
 @lru_cache(maxsize=1)
-def words_with_digits() -> frozenset[str]:
-    """Words of letters and digits, such as `log4j`."""
-    texts = (OTHERS, *loggers(), *(p.literal for p in PATTERNS), *(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *map(_strings, _READERS))
-    return frozenset(word for text in texts for word in _WITH_DIGITS.findall(text))
+def own_expressions() -> Mapping[str, tuple[regex.Pattern[str], ...]]:
+    """The expressions by which the module of a pattern's `expand` reads the varying parts of its lines, marked, by the pattern's name."""
+    of_modules = {
+        module.__name__: _marked((found for value in vars(module).values() for found in _within(value)), numbers=False)
+        for module in _modules(expand)
+    }
+    return {p.name: of_modules[p.expand.__module__] if p.expand is not None else () for p in PATTERNS}
 
 
-def _names_of_samples() -> set[str]:
-    """Words of topics and other names in the clusters that samples were recorded in; only lower-case ones, which excludes Kafka's
-    classes."""
-    found: set[str] = set()
-    for p in PATTERNS:
-        for sample in p.samples:
-            named = [v for key in _IDENTIFYING if isinstance(v := sample.fields.get(key), str)]
-            named += [part for match in _NAMED.findall(sample.line) for part in match]
-            found.update(word for name in named for word in WORD.findall(name) if word.islower())
-    return found
+@lru_cache(maxsize=1)
+def of_loggers() -> frozenset[str]:
+    """Words in the names of loggers."""
+    shown = (name for p in PATTERNS for sample in p.samples for name in _LOGGER.findall(sample.line))
+    names = " ".join((*(name for p in PATTERNS for name in p.loggers), *shown, _strings(loggers)))
+    return frozenset(word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", names))
 
 
+@lru_cache(maxsize=1)
+def of_tools() -> frozenset[str]:
+    """Words in the output of tools and in files that Kafka writes."""
+    return frozenset(word for module in _READERS for word in WORD.findall(_strings(module)) if len(word) > 1) | words(OF_VALUES)
+
+
+@lru_cache(maxsize=1)
+def of_paths() -> frozenset[str]:
+    """Words by which the kind of a file is recognised, and of the directories around it."""
+    told = " ".join(_ESCAPES.sub(" ", kind.file_name or "") for kind in formats.FORMATS)
+    return words(OF_PATHS) | {word for word in WORD.findall(f"{told} {_strings(paths)}") if len(word) > 1}
+
+
+def of_settings() -> frozenset[str]:
+    return words(SETTINGS)
+
+
+@lru_cache(maxsize=1 << 12)
+def is_read(setting: str) -> bool:
+    """Whether it is one of Kafka's settings whose value this tool reads."""
+    topics = {*settings_of.BROKER_NAMES, *(name for names in settings_of.BROKER_NAMES.values() for name in names)}
+    return setting in topics or KEPT_SETTINGS.fullmatch(setting) is not None or setting in _OTHER_SETTINGS
+
+
+_OTHER_SETTINGS = words(
+    "min.insync.replicas unclean.leader.election.enable compression.type max.message.bytes log.cleaner.dedupe.buffer.size log.cleaner.threads"
+    " leader.replication.throttled.rate follower.replication.throttled.rate leader.replication.throttled.replicas"
+    " follower.replication.throttled.replicas socket.request.max.bytes metadata.version kraft.version transaction.version group.version"
+    " eligible.leader.replicas.version share.version replication.factor remote.storage.enable"
+)
+
+
+@lru_cache(maxsize=1)
+def phrases() -> tuple[regex.Pattern[str], ...]:
+    """The expressions by which rules recognise what an exception says, marked."""
+    return _marked(_expressions())
+
+
+def _marked(expressions: Iterable[re.Pattern[str]], *, numbers: bool = True) -> tuple[regex.Pattern[str], ...]:
+    from forensics.tools.redaction.in_place import marked
+
+    worded = (p for p in expressions if isinstance(p.pattern, str) and _TWO_LETTERS.search(_ESCAPES.sub("", p.pattern)))
+    return tuple(dict.fromkeys(marked(p.pattern, p.flags & (re.IGNORECASE | re.DOTALL), numbers=numbers) for p in worded))
+
+
+def _expressions() -> Iterator[re.Pattern[str]]:
+    yield from (re.compile(found, re.IGNORECASE) for found in out_of_memory.KINDS)
+    wanted = (find.get("where", {}) for content in rules.declared().values() for find in content.get("find", ()))
+    yield from (re.compile(where[name]) for where in wanted for name in ("key", "value") if name in where)
+    for module in (process_errors, failed_starts, availability, errors, *_modules(rules), *_modules(detectors)):
+        yield from (found for value in vars(module).values() for found in _within(value))
+
+
+def _within(value: Any) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, tuple):
+        yield from (found for inner in value for found in _within(inner))
+    elif isinstance(value, process_errors.NamedCause):
+        yield value.found
+    elif isinstance(value, re.Pattern | regex.Pattern):
+        yield value
+
+
+def _phrases_text() -> Iterator[str]:
+    yield from (_ESCAPES.sub(" ", p.pattern) for p in _expressions())
+
+
+@lru_cache(maxsize=1)
+def everything() -> frozenset[str]:
+    """All words of Kafka that a copy can contain: for the last check."""
+    texts = " ".join((*(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *(p.literal for p in PATTERNS), *_phrases_text(), _strings(layouts)))
+    return frozenset(WORD.findall(texts)).union(of_code(), labels(), of_tools(), of_paths(), of_settings(), words(OF_GC))
+
+
+@lru_cache(maxsize=1)
+def of_samples() -> frozenset[str]:
+    """Words in lines of Kafka, also of which a part is optional in the expression; some are names in the clusters that printed them."""
+    return frozenset(word for p in PATTERNS for sample in p.samples for word in WORD.findall(sample.line))
+
+
+@lru_cache(maxsize=1)
+def with_digits() -> frozenset[str]:
+    """Words of letters and digits in the same texts, such as `log4j`."""
+    texts = (*(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *(p.literal for p in PATTERNS), *map(_strings, (*_READERS, loggers)))
+    return frozenset(word for text in texts for word in _MIXED.findall(text)) | words("lz4 log4j 0B 0K 0M 0G")
+
+
+_READERS: tuple[ModuleType, ...] = (*formats.TEXT_MODULES, paths, sniff, masking)
+
+
+@lru_cache(maxsize=1 << 6)
 def _strings(module: ModuleType) -> str:
     """All string literals of a module except its documentation."""
     tree = ast.parse(inspect.getsource(module))
@@ -112,4 +231,20 @@ def _strings(module: ModuleType) -> str:
     texts = (
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
     )
-    return " ".join(_ESCAPES.sub(" ", text) for text in texts)
+    return "\n".join(_ESCAPES.sub(" ", text) for text in texts)
+
+
+def is_id(token: str) -> bool:
+    """Whether it has the form of a random id of Kafka."""
+    return is_random(token) or _LIKE_ID.fullmatch(token) is not None
+
+
+def is_random(token: str) -> bool:
+    """Whether it is a random id made by Kafka (Uuid.randomUuid): of a topic, a directory, a process."""
+    if not _RANDOM_ID.fullmatch(token):
+        return False
+    try:
+        data = base64.urlsafe_b64decode(token + "==")
+    except binascii.Error:
+        return False
+    return (data[6] >> 4 == 4 and data[8] >> 6 == 2) or not any(data[:15])  # the metadata log's own is 1

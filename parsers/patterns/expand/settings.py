@@ -14,7 +14,7 @@ from parsers.schemas import Row
 _SETTING = regex.compile(r"(?:^|, ?)(?P<key>[\w.-]+)(?:=| -> )(?P<value>.*?)(?=, ?[\w.-]+(?:=| -> )|,?$)")
 """A setting in a printed map, Java's or Scala's; a value may be a list."""
 _OF_BROKER = re.compile(r"(?m)^\t([\w.-]+) = (.*)$")
-_KEPT = regex.compile(
+KEPT_SETTINGS = regex.compile(
     r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)|zookeeper\.metadata\.migration\.enable"
     r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
     r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
@@ -41,7 +41,7 @@ def settings_of_broker(row: Row) -> Iterator[Row]:
 
 @lru_cache(maxsize=1 << 12)
 def _is_kept(key: str) -> bool:
-    return _KEPT.fullmatch(key) is not None
+    return KEPT_SETTINGS.fullmatch(key) is not None
 
 
 def with_settings_of_topic(row: Row) -> Iterator[Row]:
