@@ -31,7 +31,7 @@ _INSTANCE_FROM, _REBALANCE_FROM, _STATE_FROM, _FLEXIBLE_FROM = 3, 1, 2, 4
 """Versions of GroupMetadataValue that introduced members' instance ids, rebalance timeouts, the group's time, and the flexible encoding."""
 
 
-class Client(NamedTuple):
+class GroupClient(NamedTuple):
     """A member's client id, and its host as the coordinator saw it."""
 
     id: str
@@ -55,8 +55,8 @@ class Members:
     """Members of the groups in one file. All methods raise Malformed."""
 
     def __init__(self) -> None:
-        self._clients: dict[tuple[str, str], Client] = {}
-        self._given: dict[_Partition, dict[Client, _Given]] = {}
+        self._clients: dict[tuple[str, str], GroupClient] = {}
+        self._given: dict[_Partition, dict[GroupClient, _Given]] = {}
 
     def add(self, kind: int, key: Fields, record: BatchRecord, byte: int) -> None:
         """Reads a record whose key is of this type; `key` is the rest of the key. Raises Malformed."""
@@ -81,7 +81,7 @@ class Members:
             for topic_id, partition in assigned(value):
                 self._give(_Partition(group, None, topic_id, partition), known, given)
 
-    def _give(self, to: _Partition, client: Client, given: _Given) -> None:
+    def _give(self, to: _Partition, client: GroupClient, given: _Given) -> None:
         if to not in self._given and len(self._given) >= MAX_PARTITIONS:
             raise Malformed("more partitions of members than are remembered, and the others are left out")
         had = self._given.setdefault(to, {})
@@ -110,7 +110,7 @@ class Members:
                 }
 
 
-def classic(value: Fields, version: int) -> Iterator[tuple[Client, bytes]]:
+def classic(value: Fields, version: int) -> Iterator[tuple[GroupClient, bytes]]:
     """Members with the assignments by the group's leader. Every element takes bytes, so a wrong count ends with the data."""
     if not 0 <= version <= _FLEXIBLE_FROM:
         raise Malformed("an unknown version")
@@ -132,7 +132,7 @@ def classic(value: Fields, version: int) -> Iterator[tuple[Client, bytes]]:
         text()
         if version >= _INSTANCE_FROM:
             text()
-        client = Client(text(), _host(text()))
+        client = GroupClient(text(), _host(text()))
         value.raw(8 if version >= _REBALANCE_FROM else 4)
         data()
         assignment = data()
@@ -154,12 +154,12 @@ def assigned_by_leader(assignment: bytes) -> Iterator[tuple[str, int]]:
             yield topic, _partition(fields)
 
 
-def member(value: Fields, *, instance: bool) -> Client:
+def member(value: Fields, *, instance: bool) -> GroupClient:
     """The client of a member."""
     if instance:
         value.nullable_string()
     value.nullable_string()
-    return Client(value.string(), _host(value.string()))
+    return GroupClient(value.string(), _host(value.string()))
 
 
 def assigned(value: Fields) -> Iterator[tuple[str, int]]:

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from parsers.decoding.bodies import BatchRecord
 from tests.parsers.decoding import test_bodies
-from tests.parsers.decoding.test_bodies import Record
 from tests.parsers.formats import test_group_offsets, test_metadata_log, test_transaction_states
 from tests.support.archives import tar, zipped
 
@@ -383,7 +383,7 @@ def binary(seed: int) -> Made:
     raw = [plant.shown.encode("utf-8", "replace")[:100] for plant in found]
 
     def batch(key: bytes | None, value: bytes | None, attributes: int = 0, headers: Sequence[tuple[bytes, bytes]] = ()) -> bytes:
-        record = Record(0, 1000, key, value, tuple(headers))
+        record = BatchRecord(0, 1000, key, value, tuple(headers))
         return test_bodies.v2(test_bodies.body(0, record, 1000), 1, attributes=attributes)
 
     short = [(plant.shown.encode()[:100].decode("utf-8", "ignore")) for plant in found]

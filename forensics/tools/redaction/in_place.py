@@ -32,7 +32,7 @@ _NUMBERS = frozenset(
 """Columns of numbers."""
 
 
-class _Group(NamedTuple):
+class _VaryingGroup(NamedTuple):
     looks: bool = False
     """It looks ahead or behind, and matches nothing itself."""
     taken: bool = False
@@ -44,13 +44,13 @@ def marked(expression: str, flags: int = 0, *, numbers: bool = True) -> regex.Pa
     """The expression with a group around everything in it that varies, except for numbers that a reader takes, `(?P<offset>\\d+)`, and
     for hexadecimal ones, which are hidden before. `numbers`: False if none is taken."""
     pieces: list[str] = []
-    groups = [_Group()]
+    groups = [_VaryingGroup()]
     for atom in _ATOM.finditer(expression):
         piece = atom[0]
         if atom["look"] or atom["open"]:
             taken = atom["open"] == "(" or atom["name"] in _NUMBERS
             alone = (atom["name"] or "_")[0] != "_" and _ALONE.match(expression, atom.end()) is not None
-            groups.append(_Group(groups[-1].looks or atom["look"] is not None, groups[-1].taken or taken or alone))
+            groups.append(_VaryingGroup(groups[-1].looks or atom["look"] is not None, groups[-1].taken or taken or alone))
         elif atom["close"]:
             groups.pop()
         elif atom["varies"] and not groups[-1].looks:

@@ -93,7 +93,7 @@ _DOCUMENTATION = ipaddress.IPv6Address("2001:db8::")
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptWords:
     """What may stay in a text besides stand-ins."""
 
     words: Set[str] = frozenset()
@@ -157,11 +157,11 @@ class Names:
 
     # text
 
-    def text(self, text: str, kept: Kept) -> str:
+    def text(self, text: str, kept: KeptWords) -> str:
         """Free text, of which only names of fields, what `kept` lists and stand-ins are left."""
         return "".join(self._in_text(match, text, kept) for match in _TOKEN.finditer(text))
 
-    def _in_text(self, match: re.Match[str], text: str, kept: Kept) -> str:
+    def _in_text(self, match: re.Match[str], text: str, kept: KeptWords) -> str:
         if match["colons"] is not None:
             return self._with_colons(match[0], kept)
         token = match["token"]
@@ -178,7 +178,7 @@ class Names:
             return "".join(step if step in "/\\" else self.step(step) for step in _STEP.split(token))
         return self._parted(token, kept)
 
-    def _with_colons(self, text: str, kept: Kept) -> str:
+    def _with_colons(self, text: str, kept: KeptWords) -> str:
         """An IPv6 address, or pieces between colons: a MAC address, a time, an offset of a partition."""
         for address in (text, text.rpartition(":")[0]):
             if ":" in address and (found := self._address(address)) is not None:
@@ -227,13 +227,13 @@ class Names:
         values = {n for n in numbers if (n.lstrip("0") or "0") in self.seen.nodes}
         if (ordinal := _ORDINAL.search(step)) is not None:
             values.add(ordinal[1])
-        kept, pieces, at = Kept(of_paths(), values), [], 0
+        kept, pieces, at = KeptWords(of_paths(), values), [], 0
         for found in _OF_FILES.finditer(step):
             pieces += [self._parted(step[at : found.start()], kept, distinct=True), found[0]]
             at = found.end()
         return "".join([*pieces, self._parted(step[at:], kept, distinct=True)])
 
-    def _parted(self, token: str, kept: Kept, *, distinct: bool = False) -> str:
+    def _parted(self, token: str, kept: KeptWords, *, distinct: bool = False) -> str:
         """A token of which listed pieces stay, and names; what is between them becomes one stand-in. `distinct`: also if it is short."""
         out, run, marks = "", "", ""
         for text, stays in self._pieces(token, kept, distinct):
@@ -247,7 +247,7 @@ class Names:
                 out, run, marks = out + _mark(marks), text, ""
         return f"{out}{self._hidden(run, distinct)}{_mark(marks)}"
 
-    def _pieces(self, token: str, kept: Kept, distinct: bool) -> Iterator[tuple[str, bool | None]]:
+    def _pieces(self, token: str, kept: KeptWords, distinct: bool) -> Iterator[tuple[str, bool | None]]:
         """Words, numbers and names with whether they stay, and the marks between them."""
         parts = [(match[0], match.lastgroup) for match in _PIECE.finditer(token)]
         at = 0

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 import google_crc32c
 
-from forensics.tools.redaction.names import Kept, Names
+from forensics.tools.redaction.names import KeptWords, Names
 from forensics.tools.redaction.text import value_of
 from forensics.tools.redaction.vocabulary import is_read, of_code, of_settings
 from parsers.decoding.batches import Batch, Damage, headers
@@ -30,7 +30,7 @@ from parsers.decoding.group_members import (
     CLASSIC,
     CONSUMERS,
     MEMBER,
-    Client,
+    GroupClient,
     assigned,
     assigned_by_leader,
     classic,
@@ -326,7 +326,7 @@ def _of_members(r: BatchRecord, kind: int, key: _Copy, names: Names) -> BatchRec
     return _changed(r, bytes(key.out), None if r.value is None else value)
 
 
-def _classic(members: Sequence[tuple[Client, Sequence[tuple[str, int]]]], names: Names) -> bytes:
+def _classic(members: Sequence[tuple[GroupClient, Sequence[tuple[str, int]]]], names: Names) -> bytes:
     """GroupMetadataValue of version 0."""
     out = bytes(2) + _short(CONSUMERS) + bytes(4) + _short("") + _short("") + struct.pack(">i", len(members))
     for client, partitions in members:
@@ -336,8 +336,8 @@ def _classic(members: Sequence[tuple[Client, Sequence[tuple[str, int]]]], names:
     return out
 
 
-def _client(client: Client, names: Names) -> tuple[str, str]:
-    return names.add("client", client.id), names.text(client.host, Kept())
+def _client(client: GroupClient, names: Names) -> tuple[str, str]:
+    return names.add("client", client.id), names.text(client.host, KeptWords())
 
 
 def _assignments(partitions: Sequence[tuple[str, int]]) -> bytes:
@@ -472,7 +472,7 @@ def _topic(value: _Copy, version: int, names: Names) -> bytes:
 def _config(value: _Copy, version: int, names: Names) -> bytes:
     kind = value.raw(1)[0]
     value.string(lambda name: names.add("topic", name) if kind == _TOPIC else name if name in names.seen.nodes else names.step(name))
-    key = value.string(lambda key: names.text(key, Kept(of_settings()))) or ""
+    key = value.string(lambda key: names.text(key, KeptWords(of_settings()))) or ""
     value.string(lambda text: value_of(key, text, names))
     return value.rest()
 
@@ -483,11 +483,11 @@ def _feature(value: _Copy, version: int, names: Names) -> bytes:
 
 
 def _broker(value: _Copy, version: int, names: Names) -> bytes:
-    listener: Callable[[str], str] = lambda name: names.text(name, Kept(of_code()))  # noqa: E731
+    listener: Callable[[str], str] = lambda name: names.text(name, KeptWords(of_code()))  # noqa: E731
     value.raw(4 + (version >= 2) + 16 + 8)
     for _ in range(value.unsigned() - 1):
         value.string(listener)
-        value.string(lambda host: names.whole.get(host) or names.text(host, Kept()))
+        value.string(lambda host: names.whole.get(host) or names.text(host, KeptWords()))
         value.raw(4)
         value.unsigned()
     for _ in range(value.unsigned() - 1):

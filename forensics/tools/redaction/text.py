@@ -24,7 +24,7 @@ import pyarrow as pa
 import regex
 
 from forensics.tools.redaction.in_place import fixed, marked, named
-from forensics.tools.redaction.names import SHORT, Kept, Names, is_address
+from forensics.tools.redaction.names import SHORT, KeptWords, Names, is_address
 from forensics.tools.redaction.vocabulary import (
     OF_GC,
     PAIR,
@@ -281,14 +281,14 @@ class _Records:
         """The lines of a record that was read; None for those that no reader needs."""
         stripped = [text.rstrip("\r\n") for text in texts]
         bodies = list(map(self._names.without_hexadecimal, stripped))
-        record = _Record(bodies, self._names, Kept(of_code(), read.values | self._names.seen.nodes | self._names.seen.ports))
+        record = _Record(bodies, self._names, KeptWords(of_code(), read.values | self._names.seen.nodes | self._names.seen.ports))
         found = self._matched(bodies[0])
         begin, end = self._around(record, found)
         cut = (end, len(bodies[0]))
         layout = next((own for own in self._layouts if own.line.fullmatch(bodies[0])), None)
         searched = layout.tail if layout is not None and found is not None and found["logger"] is None else None
         if searched is not None and (tail := searched.search(record.text, len(bodies[0]))) is not None:
-            record.put(tail.start(), tail.end(), self._names.text(tail[0], Kept(of_loggers())))
+            record.put(tail.start(), tail.end(), self._names.text(tail[0], KeptWords(of_loggers())))
             cut = tail.span()
         record.read(begin, end, cut, sorted(read.patterns), found["logger"] if found is not None else None)
         ends = (text[len(body) :] for text, body in zip(texts, stripped, strict=True))
@@ -305,13 +305,13 @@ class _Records:
             first, last = found.span(what)
             if first < at:
                 continue
-            record.put(at, first, self._names.text(record.first[at:first], Kept(of_code() | of_loggers(), self._names.seen.nodes)))
+            record.put(at, first, self._names.text(record.first[at:first], KeptWords(of_code() | of_loggers(), self._names.seen.nodes)))
             if what == "logger":
-                record.put(first, last, self._names.text(found[what], Kept(of_loggers() | of_code())))
+                record.put(first, last, self._names.text(found[what], KeptWords(of_loggers() | of_code())))
             elif what != "message":
                 record.put(first, last, found[what])
             at = last
-        record.put(at, len(record.first), self._names.text(record.first[at:], Kept(of_code() | of_loggers(), self._names.seen.nodes)))
+        record.put(at, len(record.first), self._names.text(record.first[at:], KeptWords(of_code() | of_loggers(), self._names.seen.nodes)))
         return begin, end
 
     def _head(self, line: str) -> str | None:
@@ -319,7 +319,7 @@ class _Records:
         body = line.rstrip("\r\n")
         if (found := self._matched(body)) is None:
             return None
-        record = _Record([body], self._names, Kept(of_code(), self._names.seen.nodes))
+        record = _Record([body], self._names, KeptWords(of_code(), self._names.seen.nodes))
         begin, end = self._around(record, found)
         columns, at = record.component(begin, end, found["logger"])
         record.put(at if columns else begin, end, REDACTED)
@@ -349,7 +349,7 @@ _PATTERNS = {pattern.name: pattern for pattern in PATTERNS}
 _OF_NAMES = ("topic", "value", "host", "directory", "reason", "key")
 
 
-class _Part(NamedTuple):
+class _TextPart(NamedTuple):
     """Text in place of a part of a record."""
 
     begin: int
@@ -362,16 +362,16 @@ class _Part(NamedTuple):
 class _Record:
     """The lines of a record, and what is put in place of parts of them."""
 
-    def __init__(self, bodies: Sequence[str], names: Names, kept: Kept) -> None:
+    def __init__(self, bodies: Sequence[str], names: Names, kept: KeptWords) -> None:
         self.first = bodies[0]
         self.text = "\n".join(bodies)
         self._begins = [0, *accumulate(len(body) + 1 for body in bodies)]
         self._names, self._kept = names, kept
-        self._parts: list[_Part] = []
+        self._parts: list[_TextPart] = []
 
     def put(self, begin: int, end: int, text: str, *, fixes: bool = True) -> None:
         if begin < end:
-            self._parts.append(_Part(begin, end, text, fixes))
+            self._parts.append(_TextPart(begin, end, text, fixes))
 
     def component(self, begin: int, end: int, logger: str | None) -> tuple[Mapping[str, Any], int]:
         """Puts the prefix with which a class of Kafka names itself; its columns, and where the message begins after it."""
@@ -458,7 +458,7 @@ class _Record:
             if number == 0 or any(part.fixes for part in own):
                 yield self._joined(begin, end, own, None)
             elif (setting := _SETTING.fullmatch(body)) is not None:
-                key = self._names.text(setting[2], Kept(of_settings()))
+                key = self._names.text(setting[2], KeptWords(of_settings()))
                 yield f"{setting[1]}{key}{setting[3]}{value_of(setting[2], setting[4], self._names, self._kept.values)}{setting[5]}"
             elif own or body[:1].strip():
                 cause = _THROWN.match(body)
@@ -474,10 +474,10 @@ class _Record:
     def _free(self, text: str) -> str:
         return self._names.text(text, self._kept)
 
-    def _joined(self, begin: int, end: int, parts: Iterable[_Part], other: Callable[[str], str] | None) -> str:
+    def _joined(self, begin: int, end: int, parts: Iterable[_TextPart], other: Callable[[str], str] | None) -> str:
         """A line of parts and what is between them. `other`: what becomes of that; None: free text."""
         pieces = []
-        for part in (*parts, _Part(end, end, "", False)):
+        for part in (*parts, _TextPart(end, end, "", False)):
             if begin < part.begin:
                 gap = self.text[begin : part.begin]
                 pieces += [other(gap) if other is not None else self._in_word(begin, part.begin) or self._free(gap), part.text]
@@ -507,12 +507,12 @@ def checkpoint(stream: BinaryIO, names: Names, fields: int) -> Iterator[str]:
             yield " ".join((*(names.add("topic", topic) for topic in cells[:-2]), *cells[-2:])) + "\n"
         else:
             header = number < _HEADER and len(cells) == 1 and len(cells[0]) <= _SMALL and integer(cells[0], INT32) is not None
-            yield names.text(line, Kept(values=frozenset(cells if header else ())))
+            yield names.text(line, KeptWords(values=frozenset(cells if header else ())))
 
 
 def clean_shutdown(stream: BinaryIO, names: Names) -> Iterator[str]:
     """The epoch of the broker (CleanShutdownFileHandler)."""
-    return (line if _CLEAN_SHUTDOWN.fullmatch(line) is not None else names.text(line, Kept()) for line in lines_of(stream))
+    return (line if _CLEAN_SHUTDOWN.fullmatch(line) is not None else names.text(line, KeptWords()) for line in lines_of(stream))
 
 
 def properties(stream: BinaryIO, names: Names) -> Iterator[str]:
@@ -526,7 +526,7 @@ def properties(stream: BinaryIO, names: Names) -> Iterator[str]:
     for setting in settings(stream):
         if not isinstance(setting, dict):
             _, _, key, value = setting
-            shown = names.text(key, Kept(of_settings())), value_of(key, value, names)
+            shown = names.text(key, KeptWords(of_settings())), value_of(key, value, names)
             yield f"{'='.join(text.replace(chr(92), chr(92) * 2).replace(chr(10), '').replace(chr(13), '') for text in shown)}\n"
 
 
@@ -538,7 +538,7 @@ def value_of(key: str, value: str, names: Names, values: Set[str] | None = None)
     if value == HIDDEN or (numeric and (values is None or value.strip() in values)):
         return value
     seen = names.seen
-    return names.whole.get(value.strip()) or names.text(value, Kept(of_code() | of_paths(), seen.nodes | seen.ports))
+    return names.whole.get(value.strip()) or names.text(value, KeptWords(of_code() | of_paths(), seen.nodes | seen.ports))
 
 
 def plain(stream: BinaryIO, names: Names, read: Taken) -> Iterator[str]:
@@ -548,7 +548,7 @@ def plain(stream: BinaryIO, names: Names, read: Taken) -> Iterator[str]:
     if head.startswith(UTF16):
         raise Unsafe("text in UTF-16")
     values = set[str]().union(names.seen.nodes, names.seen.ports, *(own.values for own in read.values()))
-    kept = Kept(of_tools() | of_code() | of_settings() | of_paths(), values)
+    kept = KeptWords(of_tools() | of_code() | of_settings() | of_paths(), values)
     for line in lines_of(stream):
         line = _JSON_ESCAPE.sub(_unescaped, line) if '"' in line else line
         line = _ASSIGNED.sub(lambda found: f"{found[1]}={masked(found[1], found[2])}", line)
@@ -563,7 +563,7 @@ def _unescaped(escape: regex.Match[str]) -> str:
 
 def of_gc(stream: BinaryIO, names: Names) -> Iterator[str]:
     """The times and pauses of a log of garbage collections."""
-    kept = Kept(words(OF_GC) | {"0B", "0K", "0M", "0G"})
+    kept = KeptWords(words(OF_GC) | {"0B", "0K", "0M", "0G"})
     for line in lines_of(stream):
         body = _SIZE.sub(r"0\1", line.rstrip("\r\n"))
         record = _Record([body], names, kept)

@@ -181,7 +181,9 @@ def _marked(expressions: Iterable[re.Pattern[str]], *, numbers: bool = True) -> 
 
 def _expressions() -> Iterator[re.Pattern[str]]:
     yield from (re.compile(found, re.IGNORECASE) for found in out_of_memory.KINDS)
-    wanted = (find.get("where", {}) for content in rules.declared().values() for find in content.get("find", ()))
+    wanted = (
+        find.get("where", {}) for content in rules.declared().values() if content.get("detector") == "errors" for find in content["find"]
+    )
     yield from (re.compile(where[name]) for where in wanted for name in ("key", "value") if name in where)
     for module in (process_errors, failed_starts, availability, errors, *_modules(rules), *_modules(detectors)):
         yield from (found for value in vars(module).values() for found in _within(value))

@@ -15,14 +15,13 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.same_findings import found
 
 from forensics.cli import cli
 from forensics.model.cluster import process_errors
 from forensics.tools.redaction import segments, text
 from forensics.tools.redaction.bundle import Leak, redact
 from forensics.tools.redaction.check import Check
-from forensics.tools.redaction.names import INTERNAL, Kept, Names
+from forensics.tools.redaction.names import INTERNAL, KeptWords, Names
 from forensics.views.notes import notes
 from parsers.catalogue.record import search_all
 from parsers.decoding.batches import Batch, Damage, headers
@@ -36,6 +35,7 @@ from tests.parsers.decoding import test_batches, test_bodies
 from tests.parsers.formats import test_group_offsets, test_metadata_log, test_transaction_states
 from tests.support import local, recorded
 from tests.support.archives import read, spread
+from tests.support.same_findings import found
 from tests.support.wrapped import JSON_RECORDS
 
 SECRET = b"a secret"
@@ -114,7 +114,7 @@ def test_of_free_text_only_what_is_listed_stays(line: str, anew: str) -> None:
     names = Names()
     names.add("topic", "orders")
     names.seen.partitions.add(("orders", "3"))
-    assert names.text(line, Kept(frozenset(), {"7", "9092"})) == anew
+    assert names.text(line, KeptWords(frozenset(), {"7", "9092"})) == anew
 
 
 # segments
