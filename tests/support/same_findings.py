@@ -42,4 +42,4 @@ def _mapped(value: Any, original: Callable[[str], str]) -> Any:
         return {key: _mapped(inner, original) for key, inner in value.items()}
     if isinstance(value, list):
         return [_mapped(inner, original) for inner in value]
-    return original(value) if isinstance(value, str) else value
+    return original(_PLACE.sub("", value)) if isinstance(value, str) else value
