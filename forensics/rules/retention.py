@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
-from forensics.model.message import values
+from forensics.model.message import Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
 
-LEGAL = {"retention-time": "retention time", "retention-size": "retention size", "log-start": "a log start offset that had moved"}
+LEGAL = ("log-start", "retention-size", "retention-time")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -35,11 +35,11 @@ def _finding(deleted: Sequence[Event], moved: Sequence[Event], timeline: Partiti
         brokers=tuple(sorted({e.writer for e in events if e.writer is not None})),
         start=events[0].at,
         end=events[-1].at,
-        values=values(by=_reason(deleted, moved), log_start=_log_start(moved), low_watermark=timeline.low_watermark or None),
+        values=values(by=_reasons(deleted, moved), log_start=_log_start(moved), low_watermark=timeline.low_watermark or None),
         evidence=quote(events),
     )
 
 
-def _reason(deleted: Sequence[Event], moved: Sequence[Event]) -> tuple[str, ...]:
+def _reasons(deleted: Sequence[Event], moved: Sequence[Event]) -> tuple[Value, ...]:
     requests = {"DeleteRecords" if e.reason == "delete-records" else e.reason or "a request" for e in moved if e.reason != "leader"}
-    return tuple(sorted(requests | {LEGAL[e.reason or ""] for e in deleted}))
+    return (*sorted(requests), *(said(f"retention/by-{reason}") for reason in LEGAL if any(e.reason == reason for e in deleted)))
