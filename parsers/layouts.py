@@ -372,7 +372,7 @@ _BRACKETED = (
     r"(?:Kafka Server|GroupCoordinator|Group Coordinator|Transaction Coordinator) (?P<node>\d+)",
     r"\w+Coordinator id=(?P<node>\d+) topic=(?P<topic>{TOPIC}) partition=(?P<partition>\d+)",
     r"(?:[A-Za-z]+ )+?(?:listenerType=\w+, )?(?:(?:broker )?id|nodeId|brokerId|controllerId|broker)=(?P<node>\d+)(?:[ ,].*)?",
-    r"\w*[cC]onsumer (?:.*?\bgroupId=(?:null(?=,|$)|(?P<value>[^,]+)))?.*",
+    r"\w*[cC]onsumer (?=(?:.*?\bgroupId=(?:null(?=,|$)|(?P<value>[^,]+)))?).*",
 )
 _THREAD_NAMES = (4, 7)
 """Brackets of _BRACKETED that are also names of threads."""

@@ -27,7 +27,7 @@ class Limits:
     ratio: int = _limit(
         1100, "Bytes that one compressed byte on disk may expand to. Deflate reaches at most 1032; nested bombs reach more than a million."
     )
-    free: int = _limit(256 << 20, "Bytes of all files in one file on disk that are not blocks of zeros, whatever their ratio.")
+    free: int = _limit(64 << 20, "Bytes of all files in one file on disk that are not blocks of zeros, whatever their ratio.")
     stream: int = _limit(
         4 << 30,
         "Bytes of one file in an archive, whatever its ratio: zstd compresses preallocated segments of zeros to almost nothing. "

@@ -320,7 +320,8 @@ class AuditDirectory:
             raise CaseRefused(f"{shown}: the directory is not empty and not an audit; give another --out")
 
     def _locked(self) -> IO[str]:
-        file = (self.directory / OWN / "lock").open("w")
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # a stranger's directory may have a link or a pipe of this name
+        file = os.fdopen(os.open(self.directory / OWN / "lock", flags, 0o666), "w")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

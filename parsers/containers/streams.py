@@ -35,12 +35,13 @@ class Allowance:
         self.given = self.solid = 0
         self.members = 0
 
-    def give(self, data: bytes, given: int) -> None:
-        """Counts more bytes of a stream that has returned this many. Raises OSError if the stream, or all streams together, exceed the limit."""
+    def give(self, data: bytes, given: int, *, as_they_are: bool) -> None:
+        """Counts more bytes of a stream that has returned this many. `as_they_are`: these bytes were counted before, in the stream around
+        it. Raises OSError if the stream, or all streams together, exceed the limit."""
         self.given += len(data)
         self.check(given)
         self._check(self.given, self.limits.streams, "all that is in it grows", "streams")
-        if not is_zeros(data):
+        if not as_they_are and not is_zeros(data):
             self.solid += len(data)
             self._check(self.solid, self.limits.free, "all that is in it, without blocks of zeros, grows", "free")
 
@@ -65,10 +66,11 @@ class Allowance:
 class Guarded(io.RawIOBase):
     """A stream that ends where its source fails and keeps the reason; always fills the reader's buffer if possible."""
 
-    def __init__(self, read: Read, allowance: Allowance, *, on_disk: bool = False) -> None:
+    def __init__(self, read: Read, allowance: Allowance, *, on_disk: bool = False, as_they_are: bool = False) -> None:
+        """`on_disk`: the bytes of a file on disk; `as_they_are`: those of another stream, neither decompressed nor repeated."""
         self._read = read
         self._allowance = allowance
-        self._on_disk = on_disk
+        self._on_disk, self._as_they_are = on_disk, as_they_are
         self.given = 0
         self.problem: str | None = None
 
@@ -95,7 +97,7 @@ class Guarded(io.RawIOBase):
         if self._on_disk:
             self._allowance.taken += len(data)
         else:
-            self._allowance.give(data, self.given)
+            self._allowance.give(data, self.given, as_they_are=self._as_they_are)
 
 
 def buffered(guard: Guarded) -> io.BufferedReader:

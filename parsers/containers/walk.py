@@ -282,7 +282,7 @@ def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
             elif read is None:
                 yield member, None, f"{member.path}: {trouble}"
             else:
-                yield from _nested(member, read, nest)
+                yield from _nested(member, read, nest, as_they_are=form == "tar")
     except Exception as error:  # each library raises its own errors on damaged bytes
         return f"{form}: {why(error)}"
     return None
@@ -299,9 +299,9 @@ def _ignore(member: Member, read: Callable[[int], Any] | None, nest: _Nest) -> N
     nest.sealed(member, IGNORED, guard.given, digest.hexdigest())
 
 
-def _nested(member: Member, read: Read, nest: _Nest) -> Iterator[Found]:
+def _nested(member: Member, read: Read, nest: _Nest, *, as_they_are: bool) -> Iterator[Found]:
     """A member of an archive, which may be a container itself."""
-    guard = Guarded(read, nest.allowance)
+    guard = Guarded(read, nest.allowance, as_they_are=as_they_are)
     with buffered(guard) as stream:
         problem = yield from _content(member, stream, _Nest(member.path, nest.depth + 1, 0, nest.allowance, sealed=nest.sealed))
     if trouble := guard.problem or problem:

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from parsers.containers.units import units
+from parsers.containers.units import Unit, units
 from parsers.containers.walk import read_unit
 from parsers.limits import DEFAULTS, Limits, given, in_force
+from parsers.pieces import PIECE_BYTES, cut
 from tests.support.archives import FILES, LINE, put, tar, walk, zipped
+from tests.support.local import events_of
 from tests.support.paths import ROOT
 
 OUTSIDE = ("/etc/passwd", "../../outside.log", "a/../../outside.log", "C:\\Windows\\x.log", "..\\..\\outside.log", "//host/share/x.log")
@@ -125,6 +127,52 @@ def test_a_zip64_is_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(out, "w") as archive, archive.open("server.log", "w", force_zip64=True) as member:
         member.write(LINE)
     assert walk(put(tmp_path / "a.zip", out.getvalue())) == ({"server.log": LINE}, [])
+
+
+@pytest.mark.parametrize("pack", [tar, zipped])
+def test_a_name_that_no_file_system_has_is_a_problem(tmp_path: Path, pack: object) -> None:
+    path = put(tmp_path / "a.bin", pack({"a" * 5000: LINE, "server.log": LINE}))  # type: ignore[operator]
+    contents, ((name, problem),) = walk(path)
+    assert contents == {"server.log": LINE} and len(name) == 4096 and "a name of 5000 characters" in problem
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("mode", ["zip", "tar"])
+def test_problems_of_one_name_are_counted(tmp_path: Path, mode: str) -> None:
+    out = io.BytesIO()
+    if mode == "zip":
+        with zipfile.ZipFile(out, "w") as archive:
+            for _ in range(300):
+                archive.writestr("server.log", LINE)
+    else:
+        out.write(tar({"server.log": LINE}).rstrip(b"\0").ljust(1024, b"\0") * 300)
+    told = events_of(put(tmp_path / "a.bin", out.getvalue()))
+    problems = [row for row in told.to_pylist() if row["event"] == "problem" and row["source"] == "server.log"]
+    assert len(problems) == 51 and problems[-1]["text"] == "249 more problems of this kind"
+
+
+def test_a_hole_is_read_up_to_a_limit(tmp_path: Path) -> None:
+    path = put(tmp_path / "server.log", LINE)
+    os.truncate(path, 3 * 2**20)
+    assert walk(path) == ({"server.log": LINE.ljust(3 * 2**20, b"\0")}, [])
+    contents, ((_, problem),) = walk(path, stream=2**20)
+    assert contents["server.log"].startswith(LINE) and len(contents["server.log"]) < 2 * 2**20
+    assert f"is a sparse file of {3 * 2**20} bytes" in problem and "--limit stream" in problem
+    assert not any(unit.piece for unit in cut(Unit(str(path), None, PIECE_BYTES, limits=Limits(stream=2**20))))
+
+
+def test_little_may_become_much_only_if_it_is_zeros(tmp_path: Path) -> None:
+    zeros, text = bytes(2**20), LINE * (2**20 // len(LINE))
+    path = put(tmp_path / "a.tar.gz", gzip.compress(tar({"segment": zeros, "server.log": text})))
+    assert walk(path, free=2**21, ratio=1) == ({"segment": zeros, "server.log": text}, [])
+    contents, problems = walk(path, free=2**18, ratio=1)
+    assert contents["segment"] == zeros and 0 < len(contents["server.log"]) < len(text)
+    assert any("--limit free" in problem for _, problem in problems)
+
+
+def test_zeros_between_joined_archives_are_passed_over(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.tar", tar({"1": LINE}) + bytes(5 * 2**20) + tar({"2": LINE}))
+    assert walk(path) == ({"1": LINE, "2": LINE}, [])
 
 
 # limits

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from parsers.formats.epochs import read
 from parsers.formats.problems import MAX_PROBLEMS
 from parsers.kinds import KINDS
+from parsers.limits import DEFAULTS, Limits, put_in_force
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
 
@@ -133,3 +134,13 @@ def test_any_bytes_become_rows_or_problems(content: bytes) -> None:
     assert facts[-1]["event"] == "epoch-file"
     assert facts[-1]["count"] == len(entries(facts))
     kept(facts + problems)
+
+
+def test_entries_beyond_the_limit_are_not_read() -> None:
+    put_in_force(Limits(epochs=3))
+    try:
+        facts, problems = rows(b"0\n5\n" + b"".join(b"%d %d\n" % (n, n) for n in range(5)))
+    finally:
+        put_in_force(DEFAULTS)
+    assert entries(facts) == [(0, 0), (1, 1), (2, 2)] and facts[-1]["count"] == 3
+    assert [row["reason"] for row in problems] == ["checkpoint-cut"] and "--limit epochs" in problems[0]["text"]
