@@ -23,7 +23,7 @@ from forensics.model.partition.replicas import OWN_LOSS, Contradiction, Disk, Ob
 from forensics.model.partition.states_of_files import at_rest
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.log_ends import exact_end
-from forensics.proof.verdict import Handover, Interval, Possible
+from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, Possible
 from parsers.kinds import ON_DISK, named
 
 _BEFORE = ON_DISK | named("truncation-below-hw")
@@ -35,24 +35,30 @@ class _Meaning(NamedTuple):
     """Both statements. `first` and `second` are the values, `broker` printed the first one."""
     why: str
     """Why not both can be true."""
+    confidence: str = CERTAIN
+    """Probable, if missing lines may explain both; possible, if something else may."""
 
 
 MEANINGS = {
     "log-end": _Meaning(
         "the log of broker {broker} ended at offset {first} and at offset {second}",
         "No line shows that records were appended or removed in between.",
+        PROBABLE,
     ),
     "load": _Meaning(
         "broker {broker} loaded a log that ended at offset {first} and one that ended at offset {second}",
         "A process loads a log once.",
+        PROBABLE,
     ),
     "plan": _Meaning(
         "broker {broker} decided to cut its log at offset {first} and cut it at offset {second}",
         "A follower cuts its log where it decided to.",
+        PROBABLE,
     ),
     "witness": _Meaning(
         "only one line shows that the log of broker {broker} reached offset {first}; it began again at offset {second}",
-        "Either the end of the log was not flushed and is lost, or no record had these offsets.",
+        "Either the end of the log was not flushed and is lost, or the number is wrong.",
+        POSSIBLE,
     ),
     "start": _Meaning(
         "leader epoch {first} and {second}",

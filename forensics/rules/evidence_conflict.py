@@ -28,7 +28,7 @@ from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.contradictions import MEANINGS, contradictions, words
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
-from forensics.proof.verdict import Handover, Interval, conflicts
+from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, conflicts
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
@@ -197,26 +197,30 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
 
 def _of_statements(found: Sequence[Contradiction], timeline: PartitionTimeline) -> Finding:
     """All contradictions of one kind that one broker's statements begin."""
-    first, about = found[0], found[0].about
-    unsure = about in ("witness", "copy")
+    first, meaning = found[0], MEANINGS[found[0].about]
     also = f" Same for: {'; '.join(map(words, found[1:4]))}." if len(found) > 1 else ""
-    changed = "" if about == "witness" else " One of the two was changed, or belongs to another partition of this name."
+    files = tuple(dict.fromkeys(e.source for c in found for e in (c.one, c.other)))
     return Finding(
         kind="evidence-conflict",
-        severity="low" if unsure else "medium",
-        confidence="possible" if unsure else "certain",
+        severity="low" if meaning.confidence == POSSIBLE else "medium",
+        confidence=meaning.confidence,
         brokers=tuple(dict.fromkeys(e.writer for c in found for e in (c.one, c.other) if e.writer is not None)),
         start=min((e.at for c in found for e in (c.one, c.other) if e.at is not None), default=None),
         summary=f"{timeline.name}: {words(first)}",
         explanation=(
-            f"In {timeline.name} {words(first)}. {MEANINGS[about].why}{changed} Nothing that rests on one of these statements about {timeline.name} "
-            f"is certain.{also}"
+            f"In {timeline.name} {words(first)}. {meaning.why}{_CAUSES[meaning.confidence]} Nothing that rests on one of these statements about "
+            f"{timeline.name} is certain.{also}"
         ),
-        next_steps=(
-            f"Compare {' and '.join(dict.fromkeys(e.source for c in found for e in (c.one, c.other)))} with the files on the brokers, and find out who may have changed the copies.",
-        ),
+        next_steps=(f"Compare {some(files, 3)} with the files on the brokers, and find out who may have changed the copies.",),
         evidence=quote(*((c.one, c.other) for c in found)),
     )
+
+
+_CAUSES = {
+    CERTAIN: " One of the two was changed, or belongs to another partition of this name.",
+    PROBABLE: " One of the two was changed or belongs to another partition of this name, or lines in between are missing.",
+    POSSIBLE: "",
+}
 
 
 def _of_contradiction(found: Sequence[str], timeline: PartitionTimeline) -> Finding:
@@ -245,7 +249,7 @@ RULE = Rule(
     rank=490,
     level="medium",
     urgency=Urgency.OVER,
-    meaning="Two statements contradict each other: about one hand-over of a partition, whose verdict is then unknown, or about the broker, times or cluster of a file.",
+    meaning="Two statements contradict each other: about one log, leader epoch, ISR or hand-over of a partition, which then prove nothing, or about the broker, times or cluster of a file.",
     partition=judge_partition,
     cluster=detect,
     many=Aggregation(),
