@@ -22,11 +22,15 @@ from forensics.model.partition.replicas import OWN_LOSS, Contradiction, Disk, Ob
 from forensics.model.partition.states_of_files import at_rest
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.log_ends import exact_end
-from forensics.proof.verdict import Handover, Interval, Possible
+from forensics.proof.verdict import POSSIBLE, PROBABLE, Handover, Interval, Possible
 from parsers.kinds import ON_DISK, named
 
 _BEFORE = ON_DISK | named("truncation-below-hw")
 """What may be as it was before the last cut."""
+
+
+CONFIDENCE = {"log-end": PROBABLE, "load": PROBABLE, "plan": PROBABLE, "witness": POSSIBLE}
+"""Probable, if missing lines may explain both statements; possible, if something else may. The others are certain."""
 
 
 def what(c: Contradiction) -> Message:

@@ -16,9 +16,9 @@ from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.contradictions import contradictions, what
+from forensics.proof.contradictions import CONFIDENCE, contradictions, what
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
-from forensics.proof.verdict import Handover, Interval, conflicts
+from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, conflicts
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
@@ -156,19 +156,20 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
 def _of_statements(found: Sequence[Contradiction]) -> Finding:
     """All contradictions of one kind that one broker's statements begin."""
     about = found[0].about
-    unsure = about in ("witness", "copy")
+    confidence = CONFIDENCE.get(about, CERTAIN)
     events = [e for c in found for e in (c.one, c.other)]
     return Finding(
         kind="evidence-conflict",
-        severity="low" if unsure else "medium",
-        confidence="possible" if unsure else "certain",
+        severity="low" if confidence == POSSIBLE else "medium",
+        confidence=confidence,
         brokers=tuple(dict.fromkeys(e.writer for e in events if e.writer is not None)),
         start=min((e.at for e in events if e.at is not None), default=None),
         message="statements",
         values=values(
             what=what(found[0]),
             why=said(f"contradiction/{about}-why"),
-            changed=about != "witness",
+            changed=confidence == CERTAIN,
+            perhaps_missing=confidence == PROBABLE,
             also=tuple(map(what, found[1:4])),
             paths=tuple(dict.fromkeys(e.source for e in events)),
         ),
