@@ -18,7 +18,7 @@ _MAPS = (
     "map-failed",
     "Raise `vm.max_map_count` with `sysctl -w vm.max_map_count=262144`: each index file of a segment is a map.",
 )
-_KINDS = (
+KINDS = (
     (
         r"heap space|GC overhead",
         "heap",
@@ -80,7 +80,7 @@ def _kind(error: Event) -> tuple[str, str]:
         return _DOWN_CONVERSION
     if _other_protocol(error) is not None:
         return _OTHER_PROTOCOL
-    return next(((name, step) for found, name, step in _KINDS if re.search(found, error.value or "", re.IGNORECASE)), _OTHER)
+    return next(((name, step) for found, name, step in KINDS if re.search(found, error.value or "", re.IGNORECASE)), _OTHER)
 
 
 def _other_protocol(error: Event) -> str | None:

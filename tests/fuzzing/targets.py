@@ -314,7 +314,7 @@ def _planted(data: bytes) -> None:
     assert not survivors(_PLANTS, {names.path(path): anew}), "something that was planted is left"
 
 
-_PLANTS = [Plant("", LEFT)]
+_PLANTS = [Plant("", "", LEFT)]
 
 
 def spelt(text: str, choice: int) -> str:

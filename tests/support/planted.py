@@ -21,7 +21,7 @@ import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from tests.parsers.decoding import test_bodies
 from tests.parsers.decoding.test_bodies import Record
@@ -263,7 +263,7 @@ def _filled(form: str, plant: Plant) -> str:
 def records(seed: int) -> Iterator[tuple[Plant, str]]:
     """Log records with plants: in statements, in exceptions below them, and in printed settings."""
     for number, plant in enumerate(plants(seed)):
-        for form in STATEMENTS:
+        for form in (STATEMENTS[number % len(STATEMENTS)], STATEMENTS[(number + 3) % len(STATEMENTS)]):
             yield plant, f"[{STAMP}] INFO {_filled(form, plant)}"
         raised, form = RAISED[number % len(RAISED)], EXCEPTIONS[number % len(EXCEPTIONS)]
         yield plant, f"[{STAMP}] {raised}\n{_filled(form, plant)}"
@@ -328,15 +328,15 @@ def others(seed: int) -> Made:
     groups = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\n"
     groups += "".join(f"{b} orders 0 7 9 2 {b}-0 /{b} {b}\n" for b in bare)
     entries = [{"topic": b[:200], "partition": 0, "replicas": [1, 2], "log_dirs": [f"/data/{b}", "any"], "note": s} for s, b in both]
-    znode = "".join(f'/brokers/ids/1\n{{"listener_security_protocol_map":{{}},"endpoints":["{b}://x:9092"],"rack":"{b}"}}\n' for b in bare)
-    load = "broker,time,cpu,owner\n" + "".join(f"1,2026-11-21T02:40:00Z,7.5,{s.replace(',', ' ')}\n" for s in shown)
+    znode = "".join(f'/brokers/ids/1\n{{"endpoints":["{b}://x:9092"],"rack":"{b}"}}\ncZxid = 0x7\nowner = {s}\n' for s, b in both)
+    load = "broker,time,cpu,owner\n" + "".join(f"1,2026-11-21T02:40:00Z,7.5,of {s.replace(',', ' ')}\n" for s in shown)
     files = {
         "broker-1/config/server.properties": f"broker.id=1\n{settings}min.insync.replicas=2\n".encode("ascii", "backslashreplace"),
         "broker-1/logs/kafkaServer-gc.log": f"{noise}12.345: [GC pause 2.5 secs]\n".encode("utf-8", "replace"),
         "cluster/topics-describe.txt": describe.encode("utf-8", "replace"),
         "cluster/groups-describe.txt": groups.encode("utf-8", "replace"),
         "cluster/reassignment.json": json.dumps({"version": 1, "partitions": entries}).encode(),
-        "cluster/brokers-ids.txt": znode.encode("utf-8", "replace"),
+        "cluster/zookeeper/brokers-ids.txt": znode.encode("utf-8", "replace"),
         "cluster/load.csv": load.encode("utf-8", "replace"),
         "broker-1/data/replication-offset-checkpoint": f"0\n{len(bare)}\n{''.join(f'{b} 0 7{chr(10)}' for b in bare)}".encode(),
         "broker-1/data/orders-0/leader-epoch-checkpoint": f"0\n1\n4 200\n{''.join(shown)}\n".encode("utf-8", "replace"),
@@ -439,6 +439,3 @@ def _decodings(data: bytes) -> Iterator[str]:
             yield base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4)).decode("utf-8", "replace")
         except (binascii.Error, ValueError):
             continue
-
-
-__all__ = ["Plant", "binary", "logs", "names", "others", "quote", "survivors"]

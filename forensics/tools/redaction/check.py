@@ -26,7 +26,7 @@ _OF_COPIES = frozenset(
 )
 """Words that the copy itself adds."""
 _TIME = re.compile(
-    rf"{TIME}|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?Z?|#?(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d (?:[A-Z]{{3,4}} )?20\d\d|\b\d{{13}}\b",
+    rf"{TIME}|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?Z?|#?(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d (?:[A-Z]{{3,4}} )?20\d\d",
     re.ASCII,
 )
 _ID = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])", re.ASCII)
@@ -41,6 +41,7 @@ _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ODD = re.compile(r"[^\x20-\x7e\t\r\n]+|[!#$%&*+?@^`|~<]{3,}")
 _SPELT = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z][^A-Za-z0-9]{1,3}){3,}[A-Za-z](?![A-Za-z0-9])")
 _OF_FILES = re.compile(r"0{7}\d{13}(?:-\d{10})?|(?<=\.log)[.-]20[0-9-]{6,11}|(?<=\.log\.)\d{1,3}|(?<=other-)\d+")
+_ORDINAL = re.compile(r"((?:broker|kafka|node|controller|server)[-_=]?)\d{1,2}(?![\w.])", re.IGNORECASE)
 _RUN = re.compile(rb"[A-Za-z0-9._-]{5,}")
 _SHORTEST, _LONG = 5, 8
 """Letters that follow each other in random bytes once in a million."""
@@ -65,9 +66,7 @@ class Check:
 
     def path(self, path: str) -> str | None:
         """What must not be in the path of a file."""
-        numbers = self._seen | {number for _, number in self._names.seen.partitions}
-        ordinals = re.sub(r"((?:broker|kafka|node|controller|server)[-_=]?)\d{1,2}(?=/|$)", r"\1", _OF_FILES.sub("", path), flags=re.I)
-        return self._left(ordinals, numbers)
+        return self._left(path, self._seen | {number for _, number in self._names.seen.partitions})
 
     def file(self, member: Member, stream: BinaryIO, *, binary: bool) -> str | None:
         """What must not be in a file."""
@@ -76,7 +75,7 @@ class Check:
         head = stream.read(HEAD)
         kind, layout = kind_of(member, head, ()), layout_of(head).layout
         stream.seek(0)
-        read = taken(read_source(member, stream))
+        read = taken(read_source(member, stream), texts=True)
         stream.seek(0)
         whole = self._seen.union(*(own.values for own in read.values())) if kind in PLAIN else None
         current: Set[str] = frozenset()
@@ -94,7 +93,7 @@ class Check:
 
     def _left(self, text: str, values: Set[str] | None) -> str | None:
         """The first thing that is on no list. `values`: the numbers that may be there; None: any."""
-        text = _ESCAPE.sub(" ", _ASIDE.sub("", text))
+        text = _ORDINAL.sub(r"\1", _OF_FILES.sub("", _ASIDE.sub("", _ESCAPE.sub(" ", text) if text[:1] in '{"' else text)))
         text = self._partition.sub(lambda found: "" if found[0] in self._partitions else found[0], text)
         text = _STAND_IN_ADDRESS.sub("", self._stand_ins.sub(" ", _ID.sub(lambda found: "" if found[0] in self._ids else found[0], text)))
         if (odd := _ODD.search(text) or _SPELT.search(re.sub(rf"\b{SHORT}\b", "", text))) is not None:

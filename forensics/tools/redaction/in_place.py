@@ -40,9 +40,9 @@ class _Group(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 12)
-def marked(expression: str, flags: int = 0) -> regex.Pattern[str]:
+def marked(expression: str, flags: int = 0, *, numbers: bool = True) -> regex.Pattern[str]:
     """The expression with a group around everything in it that varies, except for numbers that a reader takes, `(?P<offset>\\d+)`, and
-    for hexadecimal ones, which are hidden before."""
+    for hexadecimal ones, which are hidden before. `numbers`: False if none is taken."""
     pieces, groups = [], [_Group()]
     for atom in _ATOM.finditer(expression):
         piece = atom[0]
@@ -54,7 +54,7 @@ def marked(expression: str, flags: int = 0) -> regex.Pattern[str]:
             groups.pop()
         elif atom["varies"] and not groups[-1].looks:
             either = _FEW.fullmatch(atom["varies"]) and (atom["times"] or "?")[0] == "?"
-            number = (atom["varies"] in _DIGIT and groups[-1].taken) or (pieces and pieces[-1].endswith("0x"))
+            number = (numbers and atom["varies"] in _DIGIT and groups[-1].taken) or (pieces and pieces[-1].endswith("0x"))
             piece = piece if either or number else f"(?P<{VARIES}>{piece})"
         pieces.append(piece)
     return regex.compile("".join(pieces), flags)

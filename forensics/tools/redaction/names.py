@@ -10,7 +10,6 @@ be read as numbers of brokers or partitions.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import ipaddress
 import re
@@ -18,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 
-from forensics.tools.redaction.vocabulary import is_read, labels, of_paths
+from forensics.tools.redaction.vocabulary import everything, is_id, is_read, labels, of_paths
 
 KINDS = ("topic", "group", "transaction", "client", "member", "host", "cluster", "id", "address", "word")
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata", "__remote_log_metadata", "__share_group_state"})
@@ -72,9 +71,6 @@ _TOPIC_BEFORE = re.compile(r"[Tt]opics?\"?(?::|=| )\s*\"?$")
 _HEXADECIMAL = re.compile(r"(?<![A-Za-z0-9])0x[0-9A-Fa-f]+(?![A-Za-z0-9])")
 _NOT_KNOWN = "N/A"
 _STEP = re.compile(r"([/\\])")
-_RANDOM_ID = re.compile(r"[A-Za-z0-9_-]{22}")
-_LIKE_ID = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_-]{21}[AQgw]")
-"""Ids of directories are not always of the version that other ids are."""
 _PARTITION = re.compile(r"(?P<name>.+)-(?P<number>\d{1,10})(?:\.(?P<mark>[0-9a-f]{32})(?P<state>-(?:delete|future|stray)))?")
 _RANDOM_MARK = re.compile(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}")
 """As Kafka marks directories that it will delete (UUID.randomUUID)."""
@@ -189,6 +185,10 @@ class Names:
                 return found + self.text(text[len(address) :], kept)
         return ":".join(piece if piece in kept.values else self._name(piece) or self._parted(piece, kept) for piece in text.split(":"))
 
+    def without_hexadecimal(self, text: str) -> str:
+        """The text with hexadecimal numbers hidden that are no names."""
+        return _HEXADECIMAL.sub(lambda found: found[0] if found[0] in self.whole else HEXADECIMAL[bool(found[0].strip("0x"))], text)
+
     def said(self, text: str) -> str:
         """A part of a message as one stand-in, with the blanks and marks around it."""
         inner = text.strip(" \t.,:;()[]'\"")
@@ -236,7 +236,7 @@ class Names:
     def _parted(self, token: str, kept: Kept, *, distinct: bool = False) -> str:
         """A token of which listed pieces stay, and names; what is between them becomes one stand-in. `distinct`: also if it is short."""
         out, run, marks = "", "", ""
-        for text, stays in self._pieces(token, kept):
+        for text, stays in self._pieces(token, kept, distinct):
             if stays is None:
                 marks += text
             elif stays:
@@ -247,14 +247,15 @@ class Names:
                 out, run, marks = out + _mark(marks), text, ""
         return f"{out}{self._hidden(run, distinct)}{_mark(marks)}"
 
-    def _pieces(self, token: str, kept: Kept) -> Iterator[tuple[str, bool | None]]:
+    def _pieces(self, token: str, kept: Kept, distinct: bool) -> Iterator[tuple[str, bool | None]]:
         """Words, numbers and names with whether they stay, and the marks between them."""
         parts = [(match[0], match.lastgroup) for match in _PIECE.finditer(token)]
         at = 0
         while at < len(parts):
             text, kind = parts[at]
             if kind == "word":
-                ends = (end for end in range(len(parts), at, -1) if parts[end - 1][1] == "word")
+                own = distinct and text in kept.words  # a topic may be called `log`, and so is each log
+                ends = (end for end in range(len(parts), at, -1) if parts[end - 1][1] == "word" and not own)
                 names = ((end, self.whole.get("".join(t for t, _ in parts[at:end]))) for end in ends)
                 end, known = next(((end, known) for end, known in names if known is not None), (at, None))
                 if known is not None:
@@ -289,17 +290,17 @@ class Names:
         return known[text]
 
     @property
+    def guarded(self) -> list[str]:
+        """Names that are also words in Kafka's statements, where these words stay."""
+        return sorted(name for kind, own in self.known.items() if kind not in _FOUND_IN_TEXT for name in own if name in everything())
+
+    @property
     def stand_ins(self) -> re.Pattern[str]:
         """Matches the stand-ins of this copy."""
         return re.compile(rf"(?:{'|'.join(KINDS)}){self._infix}[a-z]{{{_WIDTH}}}(?:A{{9,10}})?")
 
     def mapping(self) -> Mapping[str, Mapping[str, str]]:
         return {kind: dict(sorted(own.items())) for kind, own in self.known.items() if own}
-
-
-def without_hexadecimal(text: str) -> str:
-    """The text with its hexadecimal numbers hidden."""
-    return _HEXADECIMAL.sub(lambda found: HEXADECIMAL[bool(found[0].strip("0x"))], text)
 
 
 def _mark(text: str) -> str:
@@ -313,19 +314,3 @@ def _infixes() -> Iterator[str]:
 
 def is_address(text: str) -> bool:
     return _V4.fullmatch(text) is not None
-
-
-def is_id(token: str) -> bool:
-    """Whether it has the form of a random id of Kafka."""
-    return is_random(token) or _LIKE_ID.fullmatch(token) is not None
-
-
-def is_random(token: str) -> bool:
-    """Whether it is a random id made by Kafka (Uuid.randomUuid): of a topic, a directory, a process."""
-    if not _RANDOM_ID.fullmatch(token):
-        return False
-    try:
-        data = base64.urlsafe_b64decode(token + "==")
-    except binascii.Error:
-        return False
-    return (data[6] >> 4 == 4 and data[8] >> 6 == 2) or not any(data[:15])  # the metadata log's own is 1

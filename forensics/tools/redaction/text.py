@@ -24,17 +24,21 @@ import pyarrow as pa
 import regex
 
 from forensics.tools.redaction.in_place import fixed, marked, named
-from forensics.tools.redaction.names import SHORT, Kept, Names, is_address, is_id, is_random, without_hexadecimal
+from forensics.tools.redaction.names import SHORT, Kept, Names, is_address
 from forensics.tools.redaction.vocabulary import (
     OF_GC,
+    PAIR,
     WORD,
-    is_of_kafka,
+    is_id,
+    is_random,
     is_read,
     of_code,
     of_loggers,
     of_paths,
     of_settings,
     of_tools,
+    own_expressions,
+    pairs,
     phrases,
     words,
 )
@@ -97,8 +101,8 @@ Taken = Mapping["int | tuple[int, int]", Read]
 """By line, and by line and byte."""
 
 
-def taken(rows: Iterable[Rows]) -> dict[int | tuple[int, int], Read]:
-    """What is in the events of each line."""
+def taken(rows: Iterable[Rows], *, texts: bool = False) -> dict[int | tuple[int, int], Read]:
+    """What is in the events of each line. `texts`: numbers in columns of text, too, as in a copy only those are that a reader took."""
     found: dict[int | tuple[int, int], Read] = defaultdict(Read)
     for told in rows:
         for row in _filled(told) if isinstance(told, pa.RecordBatch) else (told,):
@@ -108,6 +112,10 @@ def taken(rows: Iterable[Rows]) -> dict[int | tuple[int, int], Read]:
             value = row.get("value") or ""
             if row["event"] == "kafka-version" or (row["event"] == "config" and is_read(row.get("key") or "")):
                 values.update((value, *re.findall(r"\d+", value)) if _NUMERIC.fullmatch(value) else ())
+            if texts and row["event"] != "config":
+                told_in = [row.get(name) or "" for name in ("value", "reason", "key")]
+                values.update(text for text in told_in if text.isdecimal())
+                values.update(n for text in told_in for phrase in phrases() for m in phrase.finditer(text) for n in m.groups() if n)
             if row.get("clock") == "stamp":
                 values.add(str(round(row["time"].replace(tzinfo=timezone.utc).timestamp() * 1000)))
             for place in (row["line"], (row["line"], row.get("byte") or 0)):
@@ -272,7 +280,7 @@ class _Records:
     def _record(self, texts: Sequence[str], read: Read) -> list[str | None]:
         """The lines of a record that was read; None for those that no reader needs."""
         stripped = [text.rstrip("\r\n") for text in texts]
-        bodies = list(map(without_hexadecimal, stripped))
+        bodies = list(map(self._names.without_hexadecimal, stripped))
         record = _Record(bodies, self._names, Kept(of_code(), read.values | self._names.seen.nodes | self._names.seen.ports))
         found = self._matched(bodies[0])
         begin, end = self._around(record, found)
@@ -334,6 +342,7 @@ class _Records:
 
 _LONGEST = 80
 _WORD_IN_CODE = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)", re.ASCII)
+_PATH = re.compile(r"[/\\]")
 _IN_LINE = re.compile(r"[^\n]+")
 _LETTER = re.compile(r"[A-Za-z]{2}")
 _PATTERNS = {pattern.name: pattern for pattern in PATTERNS}
@@ -381,15 +390,26 @@ class _Record:
     def read(self, begin: int, end: int, cut: tuple[int, int], patterns: Iterable[str], logger: str | None) -> None:
         """Puts the text that statements fix, and the names in it. `cut`: the logger's name behind a part of the message."""
         begins = [self.component(begin, end, name)[1] for name in ((logger,) if logger is not None else (STATE_CHANGE, None))]
-        for pattern in (_PATTERNS[name] for name in patterns if name in _PATTERNS):
+        for name, pattern in ((name, _PATTERNS[name]) for name in patterns if name in _PATTERNS):
             expression = marked(pattern.regex, regex.DOTALL if pattern.multiline else 0)
             for place in self._places((*begins, begin), end, cut, pattern):
                 if (found := expression.fullmatch("".join(self.text[a:b] for a, b in place))) is not None:
                     self.fix(found, place)
+                    self._sentences(place[0], own_expressions()[name])
                     if pattern.multiline:
                         break
-        for phrase in phrases() if len(self._begins) > 2 or _GRAVE.search(self.first, 0, begin) else ():
+        for phrase in phrases() if begin == 0 or len(self._begins) > 2 or _GRAVE.search(self.first, 0, begin) else ():
             for found in phrase.finditer(self.text, begin):
+                self.fix(found, [(0, len(self.text))], fixes=False)
+
+    def _sentences(self, place: tuple[int, int], own: Iterable[regex.Pattern[str]]) -> None:
+        """Puts sentences of Kafka in a text that a pattern matched, and what the pattern's module reads in it."""
+        for pair in PAIR.finditer(self.text, *place):
+            if pair.groups() in pairs() and self._names.whole.keys().isdisjoint(pair.groups()):
+                for word in (1, 2):
+                    self.put(*pair.span(word), pair[word], fixes=False)
+        for expression in own:
+            for found in expression.finditer(self.text, *place):
                 self.fix(found, [(0, len(self.text))], fixes=False)
 
     def _places(self, begins: Iterable[int], end: int, cut: tuple[int, int], pattern: Pattern) -> Iterator[Sequence[tuple[int, int]]]:
@@ -408,7 +428,9 @@ class _Record:
     def fix(self, found: regex.Match[str], place: Sequence[tuple[int, int]], *, fixes: bool = True) -> None:
         """Puts what a match fixes, and names that are whole groups of it. `place`: the parts of the text that were matched."""
         texts = ((*span, found.string[slice(*span)]) for span in named(found, _OF_NAMES))
-        known = ((begin, end, self._names.whole.get(text, text if self._is_sentence(text) else None)) for begin, end, text in texts)
+        known = (
+            (begin, end, self._names.whole.get(text) or (self._free(text) if _PATH.search(text) else None)) for begin, end, text in texts
+        )
         spans = [*((begin, end, name) for begin, end, name in known if name is not None), *((*span, None) for span in fixed(found))]
         done = 0
         for a, b in place:
@@ -422,9 +444,6 @@ class _Record:
                     if shown[0].isascii() and (fixes or WORD.search(shown[0])):
                         self.put(*shown.span(), shown[0], fixes=fixes and _LETTER.search(shown[0]) is not None)
             done += b - a
-
-    def _is_sentence(self, text: str) -> bool:
-        return is_of_kafka(text) and self._names.whole.keys().isdisjoint(text.split())
 
     def lines(self) -> Iterator[str | None]:
         """The lines; None for those that no reader needs: frames of a stack, further lines of an exception's message."""
@@ -533,7 +552,7 @@ def plain(stream: BinaryIO, names: Names, read: Taken) -> Iterator[str]:
     for line in lines_of(stream):
         line = _JSON_ESCAPE.sub(_unescaped, line) if '"' in line else line
         line = _ASSIGNED.sub(lambda found: f"{found[1]}={masked(found[1], found[2])}", line)
-        yield line if _ZNODE_TIME.fullmatch(line) is not None else names.text(without_hexadecimal(line), kept)
+        yield line if _ZNODE_TIME.fullmatch(line) is not None else names.text(names.without_hexadecimal(line), kept)
 
 
 def _unescaped(escape: regex.Match[str]) -> str:
@@ -627,9 +646,12 @@ _OF_GROUPS = kinds_named("group-commit", "client-reset", "group-coordinated")
 """Kinds whose value is a group."""
 _OF_ADDRESSES = frozenset({"connection-failed", "authentication-failed", "broker-registered", "group-member"})
 """Kinds whose value or host is an address."""
-_WITH_HOSTS = re.compile(r"listeners|connect|servers|voters|host")
+_WITH_HOSTS = re.compile(
+    r"(?:advertised\.)?(?:listeners|host\.name)|zookeeper\.connect|(?:controller\.quorum\.)?bootstrap\.servers|controller\.quorum\.voters"
+)
 """Settings in which a word before a number is a host; in `super.users` it is the type of a principal."""
 HOSTED = re.compile(r"(?:^|[@/,\s\[(])([A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9])(?::|, ?)(\d{2,5})(?!\d)", re.ASCII)
+_IN_PATH = re.compile(r"[/\\]([A-Za-z0-9._-]{1,249})-(\d{1,10})[/\\]\d{20}\.", re.ASCII)
 _PORT = re.compile(r"://[^,]*:(\d{2,5})(?=,|$)", re.ASCII)
 _NOTED = ["event", "topic", "partition", "topic_id", "key", "value", "host", "reason", "directory", "node", "broker", "leader"]
 
@@ -653,6 +675,9 @@ def note(row: Row, names: Names, *, binary: bool = False) -> None:
         names.add("topic", row["topic"])
         seen.partitions.add((row["topic"], str(row.get("partition"))))
     event, key, value = row["event"], row.get("key") or "", row.get("value") or ""
+    for topic, partition in _IN_PATH.findall(value):
+        names.add("topic", topic)
+        seen.partitions.add((topic, partition))
     if event in _OF_GROUPS:
         names.add("group", value)
     elif event == "group-member":
@@ -663,7 +688,7 @@ def note(row: Row, names: Names, *, binary: bool = False) -> None:
     elif event in ("log-directory-identity", "cluster-id-mismatch") or (event == "config" and key == "cluster.id"):
         for cluster in (value, row.get("reason") or "" if event == "cluster-id-mismatch" else ""):
             names.add("cluster", cluster)
-    if event in _OF_ADDRESSES or (event == "config" and _WITH_HOSTS.search(key)):
+    if event in _OF_ADDRESSES or (event == "config" and _WITH_HOSTS.fullmatch(key)):
         _note_hosts(f"{value} {row.get('host') or ''}", names)
 
 

@@ -7,9 +7,11 @@ recognises causes in the text of exceptions. Not here: what becomes of other wor
 from __future__ import annotations
 
 import ast
+import base64
+import binascii
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -21,23 +23,30 @@ import regex
 from forensics import rules
 from forensics.model.cluster import availability, failed_starts, process_errors
 from forensics.model.cluster import settings as settings_of
+from forensics.rules import out_of_memory
 from parsers import formats, layouts, masking, paths, patterns, sniff
 from parsers.patterns import PATTERNS, log_dirs, loggers
 from parsers.patterns.brokers import KEPT_SETTINGS
 
 WORD = re.compile(r"[A-Za-z]+")
-_NAME = re.compile(r"(?<![\w-])(?![\w-]{22}(?![\w-]))[A-Za-z_]\w*")
+PAIR = re.compile(r"(?<![\w.-])(?=([A-Za-z']+)[.,:;]? ([A-Za-z']+)(?![\w/=-]|\.\w))")
+"""Two words without numbers and names of directories."""
+_NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
+_RANDOM_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+_LIKE_ID = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_-]{21}[AQgw]")
+"""Ids of directories are not always of the version that other ids are."""
 _OF_CODE = re.compile(r"\w*[a-z][A-Z]\w*|[A-Z]{2,}[a-z]\w*|[A-Z]{3,}(?:_[A-Z]+)*|[A-Z]+(?:_[A-Z]+)+")
 """`InitialFetchState`, `initOffset`, `OFFSET_OUT_OF_RANGE`, but no word that is also a person's name."""
 _LABEL = re.compile(r"(?<![\w-])([A-Za-z]+)(?=[=(\[])|\"([A-Za-z_]+)\":")
 _MIXED = re.compile(r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])[a-zA-Z\d]{2,}")
-_NOT_IN_SENTENCE = re.compile(r"[^A-Za-z .,;:'-]")
+_TWO_LETTERS = re.compile(r"[A-Za-z]{2}")
+_LOGGER = re.compile(r" \(((?:kafka|org\.apache\.kafka)(?:\.[\w$]+)+)\)(?=\n|$)")
 _ESCAPES = re.compile(r"\\[a-zA-Z]|\(\?P?<\w+>")
 
 PACKAGES = "kafka org apache java javax scala sun jdk zookeeper log4j lang util concurrent io nio file fs net ssl channels"
 OF_VALUES = """
 to from broker id host port empty Optional initOffset for List Set Map Vector None Some null none true false compact delete producer gzip snappy lz4 zstd
-uncompressed localhost read_committed read_uncommitted kraft zk SSL SASL WAL controller topic partition group any all
+uncompressed localhost read_committed read_uncommitted kraft zk SSL SASL unknown controller topic partition group any all
 """
 """Words in lists of partitions, in maps and in values of settings."""
 OF_PATHS = """
@@ -83,7 +92,7 @@ def of_code() -> frozenset[str]:
     """Names of Kafka's classes, states and errors, and the words of lists and values: what may stay in the varying parts of a statement."""
     samples = (sample.line for p in PATTERNS for sample in p.samples)
     texts = " ".join((*(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *samples, *map(_strings, _READERS), *_phrases_text()))
-    named = {name for name in _NAME.findall(texts) if _OF_CODE.fullmatch(name)}
+    named = {name for name in _NAME.findall(texts) if _OF_CODE.fullmatch(name) and not is_id(name)}
     parts = {part for name in named for part in name.split("_") if len(part) > 1}
     return frozenset(named | parts | words(OF_VALUES) | words(PACKAGES) | words(OF_THREADS) | of_loggers())
 
@@ -96,21 +105,29 @@ def labels() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _of_patterns() -> str:
-    """All text in the patterns and their samples."""
-    return " ".join(_strings(import_module(f"{patterns.__name__}.{module.name}")) for module in iter_modules(patterns.__path__))
+def pairs() -> frozenset[tuple[str, str]]:
+    """Words that follow each other in lines of Kafka: sentences may also be in the varying parts of its statements."""
+    modules = (import_module(f"{patterns.__name__}.{module.name}") for module in iter_modules(patterns.__path__))
+    samples = (sample.line for p in PATTERNS for sample in p.samples)
+    return frozenset(pair for text in (*samples, *map(_strings, modules)) for pair in PAIR.findall(text))
 
 
-def is_of_kafka(text: str) -> bool:
-    """Whether it is a sentence in the varying part of a statement that a pattern or its sample has, without numbers and paths."""
-    return " " in text and _NOT_IN_SENTENCE.search(text) is None and text in _of_patterns()
+@lru_cache(maxsize=1)
+def own_expressions() -> Mapping[str, tuple[regex.Pattern[str], ...]]:
+    """The expressions by which a pattern's module reads the varying parts of its lines, marked, by the pattern's name."""
+    found = {}
+    for module in (import_module(f"{patterns.__name__}.{module.name}") for module in iter_modules(patterns.__path__)):
+        own = _marked((found for value in vars(module).values() for found in _within(value)), numbers=False)
+        found.update(dict.fromkeys((p.name for p in getattr(module, "PATTERNS", ())), own))
+    return found
 
 
 @lru_cache(maxsize=1)
 def of_loggers() -> frozenset[str]:
     """Words in the names of loggers."""
-    names = " ".join((*(name for p in PATTERNS for name in p.loggers), _strings(loggers)))
-    return frozenset(word for word in WORD.findall(names) if len(word) > 1)
+    shown = (name for p in PATTERNS for sample in p.samples for name in _LOGGER.findall(sample.line))
+    names = " ".join((*(name for p in PATTERNS for name in p.loggers), *shown, _strings(loggers)))
+    return frozenset(word for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", names))
 
 
 @lru_cache(maxsize=1)
@@ -148,13 +165,19 @@ _OTHER_SETTINGS = words(
 @lru_cache(maxsize=1)
 def phrases() -> tuple[regex.Pattern[str], ...]:
     """The expressions by which rules recognise what an exception says, marked."""
+    return _marked(_expressions())
+
+
+def _marked(expressions: Iterable[re.Pattern[str]], *, numbers: bool = True) -> tuple[regex.Pattern[str], ...]:
     from forensics.tools.redaction.in_place import marked
 
-    return tuple(dict.fromkeys(marked(p.pattern, p.flags & (re.IGNORECASE | re.DOTALL)) for p in _expressions() if WORD.search(p.pattern)))
+    worded = (p for p in expressions if isinstance(p.pattern, str) and _TWO_LETTERS.search(_ESCAPES.sub("", p.pattern)))
+    return tuple(dict.fromkeys(marked(p.pattern, p.flags & (re.IGNORECASE | re.DOTALL), numbers=numbers) for p in worded))
 
 
 def _expressions() -> Iterator[re.Pattern[str]]:
     modules = [import_module(f"{rules.__name__}.{module.name}") for module in iter_modules(rules.__path__)]
+    yield from (re.compile(kind[0], re.IGNORECASE) for kind in out_of_memory.KINDS)
     for module in (process_errors, failed_starts, availability, log_dirs, *modules):
         yield from (found for value in vars(module).values() for found in _within(value))
 
@@ -203,4 +226,20 @@ def _strings(module: ModuleType) -> str:
     texts = (
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
     )
-    return " ".join(_ESCAPES.sub(" ", text) for text in texts)
+    return "\n".join(_ESCAPES.sub(" ", text) for text in texts)
+
+
+def is_id(token: str) -> bool:
+    """Whether it has the form of a random id of Kafka."""
+    return is_random(token) or _LIKE_ID.fullmatch(token) is not None
+
+
+def is_random(token: str) -> bool:
+    """Whether it is a random id made by Kafka (Uuid.randomUuid): of a topic, a directory, a process."""
+    if not _RANDOM_ID.fullmatch(token):
+        return False
+    try:
+        data = base64.urlsafe_b64decode(token + "==")
+    except binascii.Error:
+        return False
+    return (data[6] >> 4 == 4 and data[8] >> 6 == 2) or not any(data[:15])  # the metadata log's own is 1

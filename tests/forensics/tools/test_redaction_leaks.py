@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from fixtures.exports import write
 from forensics.tools.redaction.bundle import POLICY, Redacted, redact
+from forensics.tools.redaction.check import Check
 from forensics.tools.redaction.names import Names
-from forensics.tools.redaction.numbers import Numbers
-from forensics.tools.redaction.search import Search
-from tests.forensics.tools.test_redaction import judged
+from parsers.schemas import Member
 from tests.support import local, planted
 from tests.support.archives import read, spread, tar, zipped
 from tests.support.paths import BUNDLES
+from tests.support.same_findings import found
 
 READ = "[2026-11-21 02:15:38,147] INFO [Log partition={}-0, dir=/data] Truncating to offset 7 (kafka.log.Log)\n"
 
@@ -27,11 +28,12 @@ def copied(files: dict[str, bytes], directory: Path) -> tuple[Redacted, dict[str
     return done, read(directory / "copy.tar.gz")
 
 
-@pytest.mark.parametrize("made", [planted.logs, planted.others])
-def test_nothing_that_was_planted_is_left(made: Callable[[int], tuple[list[planted.Plant], dict[str, bytes]]], tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [planted.logs, planted.others, planted.names, planted.binary])
+def test_nothing_that_was_planted_is_left(made: Callable[[int], planted.Made], tmp_path: Path) -> None:
     plants, files = made(7)
-    assert len({secret for plant in plants for secret in plant.secrets}) >= 130
-    assert planted.survivors(plants, files), "the search finds them in the evidence"
+    secrets = {secret for plant in plants for secret in plant.secrets}
+    assert len(secrets) >= 110 and len({plant.kind for plant in plants}) >= 110
+    assert len(planted.survivors(plants, files)) > 0.8 * len(secrets), "the search finds them in the evidence"
     done, copy = copied(files, tmp_path)
     assert done.written >= len(files) and done.left_out == []
     assert planted.survivors(plants, copy) == []
@@ -41,7 +43,7 @@ def test_a_reader_reads_the_same_offsets_in_the_copy(tmp_path: Path) -> None:
     copied(planted.logs(8)[1], tmp_path)
     before, after = (local.events_of(tmp_path / name).to_pylist() for name in ("source", "copy.tar.gz"))
     offsets = [sorted((r["offset"], r["partition"], r["time"]) for r in rows if r["event"] == "truncation") for rows in (before, after)]
-    assert len(offsets[0]) > 400 and offsets[0] == offsets[1]
+    assert len(offsets[0]) > 300 and offsets[0] == offsets[1]
 
 
 HOSTILE = (
@@ -132,21 +134,6 @@ def test_names_that_look_like_numbers_are_replaced_and_numbers_stay(tmp_path: Pa
     redact([str(tmp_path / "copy.tar.gz")], tmp_path / "again.tar.gz", tmp_path / "again.json")
 
 
-@pytest.mark.parametrize(
-    ("line", "left"),
-    [
-        ("[Broker id=1] left 0001 and 01", ("0001", "01")),
-        ("waited 7738194620.5573 ms, 77381946s, 120 ms, 5.25 s", ("7738", "5573")),
-        ("4929123456@pay and 3001@kafka-1:9093", ("4929123456",)),
-    ],
-)
-def test_numbers_that_only_look_like_Kafkas_are_hidden(line: str, left: tuple[str, ...]) -> None:
-    names = Names()
-    copy = names.text(line, Numbers({1}))
-    assert not any(part in copy for part in left), copy
-    assert all(kept in copy for kept in ("id=1", "120 ms", "5.25 s", "3001@") if kept in line)
-
-
 def test_a_checkpoint_has_no_numbers_but_those_of_its_entries(tmp_path: Path) -> None:
     files = {
         "broker-1/data/replication-offset-checkpoint": b"0\n2\n4929123456789012\norders 0 7 4929123456789012 ms\norders 0 4929123456\n",
@@ -174,19 +161,40 @@ def test_the_copy_names_its_policy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "newest_first"), [("journald-json", False), ("kibana-csv", True), ("datadog-csv", False), ("stern", False)]
 )
-def test_the_verdict_on_a_redacted_export_is_that_on_the_export(form: str, newest_first: bool, tmp_path: Path) -> None:
+def test_the_findings_on_a_redacted_export_are_those_on_the_export(form: str, newest_first: bool, tmp_path: Path) -> None:
     write(BUNDLES / "hw-truncation-0.10.2.2-zk.tar.gz", tmp_path / "export", form, newest_first=newest_first)
     redact([str(tmp_path / "export")], tmp_path / "copy.tar.gz", tmp_path / "mapping.json")
-    back = {stand_in: name for name, stand_in in json.loads((tmp_path / "mapping.json").read_text())["names"]["topic"].items()}
-    before, after = (local.report(local.events_of(tmp_path / name)) for name in ("export", "copy.tar.gz"))
-    assert before.document()["verdict"]["partitions"]["lost"] == 1
-    assert judged(after, back) == judged(before, {})
+    before, after = (local.report(local.events_of(tmp_path / name)).document() for name in ("export", "copy.tar.gz"))
+    assert before["verdict"]["partitions"]["lost"] == 1
+    assert found(after, json.loads((tmp_path / "mapping.json").read_text())["names"]) == found(before, {})
 
 
-def test_the_last_check_finds_words_and_not_the_copys_own_addresses_and_numbers() -> None:
+READ_LINE = READ.format("topicxaaaa").rstrip()
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "left"),
+    [
+        ("server.log", READ_LINE, None),
+        ("server.log", f"{READ_LINE}\njava.io.IOException: Alice", "Alice"),
+        ("server.log", f"{READ_LINE}\njava.io.IOException: offset 8247", "8247"),
+        ("server.log", f"{READ_LINE}\njava.io.IOException: 17.5.84", "17"),
+        ("server.log", READ_LINE.replace("Truncating", "Trunc\u24d0ting"), "\u24d0"),
+        ("server.log", f"{READ_LINE}\njava.io.IOException: h-j-q-z-v", "h-j-q-z-v"),
+        ("server.log", f"{READ_LINE}\njava.io.IOException: !$%&*", "!$%&*"),
+        ("server.log", f"{READ_LINE}\njava.io.IOException: topicxaaaa-583016", "583016"),
+        ("acme/server.log", READ_LINE, "acme"),
+        ("broker-1/12.5.84/server.log", READ_LINE, "12"),
+        ("config/server.properties", "min.insync.replicas=2\nconnection.id.size=4929817263541", "4929817263541"),
+        ("meta.properties", "version=1\nnode.id=1\ncluster.id=clusterxaaaaAAAAAAAAAA", None),
+        ("data/orders-0/00000000000000000000.log", "\0\0hunter\0customer\0", "hunter"),
+    ],
+)
+def test_the_last_check_finds_what_is_on_no_list(path: str, line: str, left: str | None) -> None:
     names = Names()
-    for word in ("5e", "2001", "1234567"):
-        names.add("word", word)
-    for stays in ("dir=/data/2001:db8::5e:9092, 2001:db8::5e", "broker-1/2001_db8__5e/server.log", "2001 and 1234567"):
-        assert list(Search(names).left(stays)) == []
-    assert list(Search(names).left("key 5e")) == list(Search(names).left("2001:db8::1:5e")) == ["5e"]
+    for kind, name in (("topic", "acme.orders"), ("host", "hunter"), ("cluster", "prod")):
+        names.add(kind, name)
+    names.seen.partitions.add(("acme.orders", "0"))
+    check, member = Check(names), Member(path, None, None)
+    found_in = check.path(path.replace("orders", "topicxaaaa"))
+    assert (found_in or check.file(member, BytesIO(f"{line}\n".encode()), binary="00000" in path)) == left
