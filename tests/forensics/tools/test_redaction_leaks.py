@@ -18,6 +18,7 @@ from parsers.schemas import Member
 from tests.support import local, planted
 from tests.support.archives import read, spread, tar, zipped
 from tests.support.paths import BUNDLES
+from tests.support.same_findings import found
 
 READ = "[2026-11-21 02:15:38,147] INFO [Log partition={}-0, dir=/data] Truncating to offset 7 (kafka.log.Log)\n"
 
