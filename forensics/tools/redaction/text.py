@@ -307,7 +307,8 @@ class _Records:
                 continue
             record.put(at, first, self._names.text(record.first[at:first], KeptWords(of_code() | of_loggers(), self._names.seen.nodes)))
             if what == "logger":
-                record.put(first, last, self._names.text(found[what], KeptWords(of_loggers() | of_code())))
+                own = of_loggers().issuperset(_WORD_OF_LOGGER.findall(found[what]))  # a topic may be called `log`, and so is a package
+                record.put(first, last, found[what] if own else self._names.text(found[what], KeptWords(of_loggers() | of_code())))
             elif what != "message":
                 record.put(first, last, found[what])
             at = last
@@ -341,6 +342,7 @@ class _Records:
 
 
 _LONGEST = 80
+_WORD_OF_LOGGER = re.compile(r"[A-Za-z0-9]+")
 _WORD_IN_CODE = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)", re.ASCII)
 _PATH = re.compile(r"[/\\]")
 _IN_LINE = re.compile(r"[^\n]+")
@@ -390,10 +392,12 @@ class _Record:
     def read(self, begin: int, end: int, cut: tuple[int, int], patterns: Iterable[str], logger: str | None) -> None:
         """Puts the text that statements fix, and the names in it. `cut`: the logger's name behind a part of the message."""
         begins = [self.component(begin, end, name)[1] for name in ((logger,) if logger is not None else (STATE_CHANGE, None))]
+        first = False
         for name, pattern in ((name, _PATTERNS[name]) for name in patterns if name in _PATTERNS):
             expression = marked(pattern.regex, regex.DOTALL if pattern.multiline else 0)
             for place in self._places((*begins, begin), end, cut, pattern):
                 if (found := expression.fullmatch("".join(self.text[a:b] for a, b in place))) is not None:
+                    first = first or place[0][0] < end
                     self.fix(found, place)
                     self._sentences(place[0], own_expressions()[name])
                     if pattern.multiline:
@@ -401,6 +405,8 @@ class _Record:
         for phrase in phrases() if begin == 0 or len(self._begins) > 2 or _GRAVE.search(self.first, 0, begin) else ():
             for found in phrase.finditer(self.text, begin):
                 self.fix(found, [(0, len(self.text))], fixes=False)
+        if not first and len(self._begins) > 2 and not any(part.begin < end and begins[0] < part.end for part in self._parts):
+            self.put(begins[0], end, REDACTED)  # only the lines after the first one were read
 
     def _sentences(self, place: tuple[int, int], own: Iterable[regex.Pattern[str]]) -> None:
         """Puts sentences of Kafka in a text that a pattern matched, and what the pattern's module reads in it."""
