@@ -9,13 +9,15 @@ import pytest
 from click.testing import CliRunner
 
 from forensics.exemplars import exemplars_of, parse
+from forensics.incidents.folding import folded
 from forensics.incidents.judging import conclude
 from forensics.model.findings import LEVELS, Exemplar, Finding, Rule
 from forensics.model.message import Range
-from forensics.rules import RULES
+from forensics.rules import RULES, declared
 from forensics.views.document import Report
 from forensics.words import words
 from tests.forensics.staged import report
+from tests.forensics.words import snapshots
 from tests.support import local
 from tests.support.paths import BUNDLES
 from tests.support.schemas import of_report
@@ -80,6 +82,9 @@ def test_exemplar(rule: Rule, exemplar: Exemplar) -> None:
     assert of_report(told) == []
     check_lines_are_understood(told, rule)
     check_quotes(own, exemplar)
+    check_steps_of_several(own, rule)
+    words_now, words_then = snapshots.of_findings(own), snapshots.sections(rule.kind).get(exemplar.name, "")
+    assert words_now == words_then, "if these words are meant: python -m tests.forensics.words.snapshots"
 
 
 def check_lines_are_understood(told: Report, rule: Rule) -> None:
@@ -99,6 +104,17 @@ def check_quotes(found: Sequence[Finding], exemplar: Exemplar) -> None:
                 continue
             lines = exemplar.files[shared + piece.source].decode().split("\n")
             assert lines[piece.line - 1].strip() == piece.text.split("\n")[0].strip()[: len(lines[piece.line - 1].strip())]
+
+
+def check_steps_of_several(found: Sequence[Finding], rule: Rule) -> None:
+    """What one event did to two partitions is one finding, and a step about the first is one about both."""
+    for one in (f for f in found if f.partition is not None and not f.folds):
+        other = one.of_partition(one.topic or "", one.partition + 7)
+        together = folded((one, other), rule)
+        if len(together) == 1:
+            steps = words(together[0]).next_steps
+            assert not [step for step in steps if one.name in step and other.name not in step]
+            assert len(steps) >= len(words(one).next_steps)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[r.kind for r in RULES])
@@ -124,7 +140,8 @@ def test_kinds_are_unique_and_the_contracts_are_there() -> None:
 def test_declaration(rule: Rule) -> None:
     assert rule.level in LEVELS
     assert rule.meaning.endswith(".")
-    assert rule.partition is not None or rule.cluster is not None or rule.post_rule is not None
+    assert rule.partition is not None or rule.cluster is not None or rule.after_rules is not None
+    assert {*declared()[rule.kind]["rests_on"]} <= {"order", "time", "silence"}
     assert rule.root is None or rule.many is not None
 
 

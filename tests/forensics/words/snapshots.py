@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from forensics.exemplars import exemplars_of
@@ -53,6 +54,7 @@ def path_of(kind: str) -> Path:
     return HERE / f"{kind}.txt"
 
 
+@cache
 def sections(kind: str) -> dict[str, str]:
     """The words in the file of a kind, by exemplar."""
     parts = path_of(kind).read_text("utf-8").split(f"{_SECTION}")[1:]
