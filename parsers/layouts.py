@@ -36,6 +36,8 @@ _LEVEL_OF = {
 """Levels as log4j 2 may print them: in lower case, or truncated."""
 _SNIFFED_LINES = 200
 _SNIFFED_TEXT = 2048
+LONG_LINE = 4096
+"""Characters of a line from which on characters outside ASCII count as none of any class: `regex` may take time by the square of the length."""
 _AGREE = 0.9
 _HALF = 0.5
 _NOISE = r"[\x00-\x08\x0b-\x1f]*"
@@ -108,14 +110,15 @@ class Layout:
 
     def _matched(self, text: str) -> Sequence[str | Any] | None:
         """The groups time, level, message and logger."""
-        if self.quick is None or not text.isascii():
+        if self.quick is None or not (text.isascii() or len(text) > LONG_LINE):
             match = self.line.fullmatch(text)
             return match.group("time", "level", "message", "logger") if match is not None else None
         expression, places = self.quick
-        quickly = expression.fullmatch(text)
+        quickly = expression.fullmatch(text if text.isascii() else text.encode("ascii", "replace").decode())
         if quickly is None:
             return None
-        time, level, message, other, logger = quickly.group(*places)
+        groups = (text[slice(*quickly.span(place))] if quickly[place] is not None else None for place in places)
+        time, level, message, other, logger = quickly.group(*places) if text.isascii() else groups
         return time, level, other if message is None else message, logger
 
     @cached_property
@@ -239,7 +242,7 @@ LOG4J = Layout(
         LayoutPart("level", f"(?:{LEVELS}) +"),
         LayoutPart("message", r".*"),
     ),
-    tail=regex.compile(r"(?m) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)$"),
+    tail=regex.compile(r"(?m) \((?P<logger>(?>[\w$]+(?:\.[\w$]+)+))\)$"),
 )
 """`[%d] %p %m (%c)%n` of every log4j.properties and log4j2.yaml that Kafka ships; a level padded by `%-5p` is accepted too. The message may
 itself end in parentheses, so the last ones are the logger."""
@@ -395,6 +398,8 @@ _NAMES_COMPONENT = regex.compile(
 )
 _EMPTY: Mapping[str, Any] = {}
 _MAX_BRACKETS = 4
+LONG_NAME = 4096
+"""Characters of a component's name with a path: longer paths do not exist."""
 
 
 _CONVERTERS = {"D": "%d", "L": "%p", "T": "%t", "C": "%c", "N": "%L", "M": "%m"}
@@ -570,6 +575,8 @@ def component_before(text: str, at: int) -> int:
 @lru_cache(maxsize=1 << 16)
 def _bracketed(text: str) -> Mapping[str, Any] | None:
     """Columns of `[text]`; empty for a thread's name; None if the bracket is part of the message."""
+    if len(text) > LONG_NAME:
+        return None
     match = _CONTEXT.fullmatch(text)
     if match is not None:
         return _columns(match)

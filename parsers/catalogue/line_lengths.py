@@ -6,6 +6,7 @@ logger after the message.
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 import regex
@@ -26,7 +27,7 @@ _READ = 64
 """Lines with the greatest length in a sample that are read."""
 _STATEMENT = 24
 _NUMBERS = regex.compile(r"[^a-zA-Z ]+")
-_LOGGER = regex.compile(rb"(?m)^.* \((?:kafka|org\.apache\.kafka|state\.change)\.[\w.$]+\)[ \t\r]*$")
+_LOGGER = re.compile(rb"(?m)^.* \((?:kafka|org\.apache\.kafka|state\.change)\.[\w.$]+\)[ \t\r]*$")
 """A logger after the message. If most lines were cut, the layout seems to have no logger; a few whole lines show that it does."""
 
 

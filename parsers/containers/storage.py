@@ -30,8 +30,8 @@ from parsers.lines import is_zeros
 
 _REMOTE = re.compile(r"(?:s3|gs|gcs|abfs|abfss|hdfs|viewfs)://", re.IGNORECASE)
 _UP_TO_AT = re.compile(r"[^\s'@]+@?")
-_USER = re.compile(r"(?:[^/]*:(?!\d+/).*|[^/]*)@")
-"""In a URI, after its scheme: user and password (which may contain a slash that should have been written %2F)."""
+_USER = re.compile(r"[^/]*:(?!\d+/)|[^/]*@")
+"""In a URI, what follows its scheme if it has a user and a password (which may contain a slash that should have been written %2F)."""
 _OPTIONS = re.compile(r"\?[^\s']*")
 """The options of a URI, some of which are keys."""
 _NO_ANSWER = re.compile(r"curlCode: \d+, (?P<why>[^;]*)")
@@ -167,7 +167,7 @@ def without_secrets(path: str) -> str:
 
 def _without_user(piece: str) -> str:
     at = piece.find("://") + 3 if piece.endswith("@") else 2
-    while at > 2 and _USER.fullmatch(piece, at) is None:
+    while at > 2 and _USER.match(piece, at) is None:
         at = piece.find("://", at) + 3
     return piece[:at] if at > 2 else piece
 

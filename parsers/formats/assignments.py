@@ -408,7 +408,7 @@ _ZNODE_PATH = re.compile(
 )
 _ZNODE_CONTENT = re.compile(r'\s*(?:\{\s*"(?:version|controller_epoch|leader|partitions|config|listener_security_protocol_map|endpoints'
                             r'|features|jmx_port|host|brokerid|id|topic_id|adding_replicas|removing_replicas|isr|leader_epoch|leader_recovery_state)"\s*:|\d{1,10}\s*$)')  # fmt: skip
-_ASSIGNMENTS = re.compile(r'"partitions"\s*:\s*\[.*"replicas"\s*:\s*\[', re.S)
+_PARTITIONS, _REPLICAS = re.compile(r'"partitions"\s*:\s*\['), re.compile(r'"replicas"\s*:\s*\[')
 _ELECTIONS = re.compile(r'\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"partitions"\s*:\s*\[\s*\{(?=[^{}\[]*\})[^{}\[]*"(?:topic|partition)"\s*:')
 _ZNODES_PRINTED = r"^WATCHER::$|^cZxid = 0x|^(?:/[\w./<>-]+[ :=]*)?\{(?=[^\n]*\"leader_epoch\"\s*:)(?=[^\n]*\"controller_epoch\"\s*:)[^\n]*\"isr\"\s*:\s*\["
 
@@ -418,7 +418,8 @@ def _is_znode(head: Head) -> bool:
 
 
 def _is_reassignment(head: Head) -> bool:
-    return head.is_json and _ASSIGNMENTS.search(head.text) is not None
+    found = _PARTITIONS.search(head.text) if head.is_json else None
+    return found is not None and _REPLICAS.search(head.text, found.end()) is not None
 
 
 def _is_election(head: Head) -> bool:

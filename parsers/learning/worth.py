@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ _LEFTOVER = regex.compile(rf"\s*(?:[-|:;,>=~#*/\\]+(?:\s|$)|[|\t\]>}}]|[\[(<{{|]
 PRINTED_LOGGER = regex.compile(r"(?:kafka|org\.apache\.kafka|state\.change)\.[\w$]+(?:\.[\w$]+)*")
 
 
-_FIRST_NAME = regex.compile(r"[\[({<] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>]")
+_FIRST_NAME = re.compile(r"[\[({<] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>]")
 
 
 _LAST_NAME = regex.compile(r"[\[({<|\t] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>|\t]?(?:[\s\[({<|]+[\w.:/()-]+[\])}>]?)?\s*$")

@@ -74,7 +74,8 @@ def _modules(packages: tuple[str, ...]) -> Iterator[ModuleType]:
     for name in packages:
         package = importlib.import_module(name)
         yield package
-        yield from (importlib.import_module(info.name) for info in pkgutil.walk_packages(package.__path__, f"{name}."))
+        names = (info.name for info in pkgutil.walk_packages(package.__path__, f"{name}."))
+        yield from (importlib.import_module(own) for own in names if not own.endswith(".__main__"))
 
 
 def _is_call(node: ast.AST) -> bool:
@@ -242,7 +243,7 @@ LINEAR = 4
 """Times as long for a text that is four times as long, if the time is proportional to the length."""
 NOTICEABLE_S = 0.02
 """Shorter times are not compared."""
-ENDLESS_S = 20.0
+ENDLESS_S = 3.0
 
 
 class Endless(Exception):

@@ -76,7 +76,7 @@ _SETTING = re.compile(r"(\s+)([\w.]+)( = )(.*?)(\s*)", re.DOTALL)
 _THROWN = re.compile(r"(?P<cause>Caused by: )?(?P<class>(?:[a-z]\w*\.)+[A-Z][\w$]*)(?=$|[:;\s])", re.ASCII)
 _DATE = re.compile(r"#[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d? \d\d:\d\d:\d\d [A-Z]{1,5} 20\d\d\s*", re.ASCII)
 _CLEAN_SHUTDOWN = re.compile(r'\s*\{\s*"version"\s*:\s*\d{1,4}\s*,\s*"brokerEpoch"\s*:\s*-?\d{1,19}\s*\}\s*', re.ASCII)
-_ASSIGNED = re.compile(r"([\w.-]+)=([^,\s\"'{}()\[\]]+)")
+_ASSIGNED = re.compile(r"(?<![\w.-])([\w.-]+)=([^,\s\"'{}()\[\]]+)")
 _ZNODE_TIME = re.compile(r"[cm]time = [A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d (?:UTC|GMT) 20\d\d\s*", re.ASCII)
 _GRAVE = re.compile(r"WARN|ERROR|FATAL", re.IGNORECASE)
 _JSON_ESCAPE = regex.compile(r"(?<!\\)(?:\\\\)*\K\\(?:u([0-9a-fA-F]{4})|[^\\u])")
@@ -658,7 +658,7 @@ _WITH_HOSTS = re.compile(
 """Settings in which a word before a number is a host; in `super.users` it is the type of a principal."""
 HOSTED = re.compile(r"(?:^|[@/,\s\[(])([A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9])(?::|, ?)(\d{2,5})(?!\d)", re.ASCII)
 _IN_PATH = re.compile(r"[/\\]([A-Za-z0-9._-]{1,249})-(\d{1,10})[/\\]\d{20}\.", re.ASCII)
-_PORT = re.compile(r"://[^,]*:(\d{2,5})(?=,|$)", re.ASCII)
+_PORT = re.compile(r"://[^,]{0,300}:(\d{2,5})(?=,|$)", re.ASCII)
 _NOTED = ["event", "topic", "partition", "topic_id", "key", "value", "host", "reason", "directory", "node", "broker", "leader"]
 
 

@@ -30,7 +30,7 @@ from parsers.patterns.expand import errors
 from parsers.patterns.expand.settings import KEPT_SETTINGS
 
 WORD = re.compile(r"[A-Za-z]+")
-PAIR = re.compile(r"(?<![\w.-])(?=([A-Za-z']+)[.,:;]? ([A-Za-z']+)(?![\w/=-]|\.\w))")
+PAIR = re.compile(r"(?<![\w.-])(?=([A-Za-z']{1,40})[.,:;]? ([A-Za-z']{1,40})(?![\w/=-]|\.\w))")
 """Two words without numbers and names of directories."""
 _NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
 _RANDOM_ID = re.compile(r"[A-Za-z0-9_-]{22}")

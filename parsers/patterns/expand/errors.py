@@ -19,7 +19,7 @@ _REFUSALS = (
     ("unsupported", regex.compile(r"Invalid argument|Operation not supported")),
     ("denied", regex.compile(r"Permission denied|Operation not permitted|\(Access is denied\)")),
     ("missing", regex.compile(r"NoSuchFileException|No such file or directory|cannot find the (?:path|file) specified")),
-    ("in-use", regex.compile(r"(?:AccessDenied|FileAlreadyExists|FileSystem)Exception: .*\\")),
+    ("in-use", regex.compile(r"(?m)^(?>.*?(?:AccessDenied|FileAlreadyExists|FileSystem)Exception: ).*\\")),
     ("denied", regex.compile(r"AccessDeniedException")),
 )
 """What the system refused, by its message, which may be in its language, or by Java's class. Windows refuses files that are mapped or open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import regex
@@ -17,7 +18,7 @@ _NAME = regex.compile(filled(r"(?<![\w.-]){TOPIC}(?=[,)\]\s]|$)"))
 _NEW_TOPIC_ID = regex.compile(filled(r"TopicIdReplicaAssignment\((?P<topic>{TOPIC}),Some\({TOPIC_ID}\)"))
 _BROKER_EPOCH = regex.compile(r"(\d{1,9}) -> (\d{1,18})")
 _DIRECTORY_ID = regex.compile(r"[\w-]{22}")
-_FAILED = regex.compile(r"(?<![\w.-])(?P<topic>[\w.-]+)-(?P<partition>\d+) -> (?P<exception>[\w.$]+)")
+_FAILED = re.compile(r"(?<![\w.-])(?P<topic>[\w.-]+)-(?P<partition>\d+) -> (?P<exception>[\w.$]+)")
 _TOO_FEW = regex.compile(
     filled(
         r"CreatableTopic\(name='(?P<topic>{TOPIC})',(?:(?!CreatableTopic\().)*?\): INVALID_REPLICATION_FACTOR \(Unable to replicate the"

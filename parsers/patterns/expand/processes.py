@@ -14,7 +14,7 @@ _REGISTRATION_CHANGE = regex.compile(r"fenced=(?P<fenced>-?\d+)(?:, inControlled
 _EPOCH = regex.compile(r"\bepoch=(\d+)")
 _LEADER = regex.compile(r"\bleader(?:Id)?=(?:OptionalInt\[)?(\d+)")
 _HIGH_WATERMARK = regex.compile(r"highWatermark=Optional\[LogOffsetMetadata\(offset=(\d+)")
-_VOTERS = regex.compile(r"\bvoters=\[([^\]]*)\]")
+_VOTERS = regex.compile(r"\bvoters=\[([^\[\]]*)\]")
 _NUMBER = regex.compile(r"\d+")
 
 

@@ -26,7 +26,7 @@ _STATE_COLUMN = {
 _STATE_FIELD = regex.compile(
     r'(?i)(?<!\w)"?(?P<name>leaderRecoveryState|isrWithBrokerEpoch|leader_?epoch|leader|isr|zkVersion|partitionEpoch'
     r'|controllerEpoch|replicas|addingReplicas|removingReplicas)"?[:=] ?'
-    r"(?P<value>\w*\((?:[^()]|\([^()]*\))*+\)|\[[^\]]*+\]|-?\d+(?:, ?-?\d+)*+|\w+|(?=[,)]))"
+    r"(?P<value>\w*\((?:[^()]|\([^()]*\))*+\)|\[[^\[\]]*+\]|-?\d+(?:, ?-?\d+)*+|\w+|(?=[,)]))"
 )
 _BROKER_STATE = regex.compile(r"brokerId=(-?\d+)")
 _RECOVERY_STATE = regex.compile(r"(?i)leaderRecoveryState[:=] ?(\w+)")
@@ -42,7 +42,7 @@ _CHANGED_COLUMN = {
     "partitionEpoch": ("partition_epoch", None),
     "lastKnownElr": (None, "brokers"),
 }
-_LAST_KNOWN = regex.compile(r"lastKnownElr=(\[[^\]]*\])")
+_LAST_KNOWN = regex.compile(r"lastKnownElr=(\[[^\[\]]*\])")
 """The last leader, if the ISR and the eligible replicas are empty (PartitionChangeBuilder#maybeUpdateLastKnownLeader)."""
 _REPLICA = regex.compile(
     r"\(brokerId: (?P<broker>\d+), endOffset: (?P<end>-?\d+|unknown)(?:, lastCaughtUpTimeMs: (?P<caught_up>-?\d+|unknown))?\)"

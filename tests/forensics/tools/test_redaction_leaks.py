@@ -8,7 +8,6 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 import pytest
-from tests.support.same_findings import found
 
 from fixtures.exports import write
 from forensics.tools.redaction.bundle import POLICY, Redacted, redact
