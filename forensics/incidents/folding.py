@@ -20,6 +20,8 @@ from forensics.model.findings import (
     LEVELS,
     MAX_EVIDENCE,
     MINOR,
+    OF_STEPS,
+    PARTITIONS,
     PLACES,
     SEVERAL,
     SUBJECTS,
@@ -33,7 +35,8 @@ from forensics.model.findings import (
     Statement,
     Written,
 )
-from forensics.model.message import Value, said
+from forensics.model.message import Message, Value, said, values
+from forensics.rules import named_in_steps
 from forensics.thresholds import CRASH_NOTICED, MAX_SEPARATE_EVENTS, NAMED
 
 IncidentOf = Callable[[Statement], str | None]
@@ -172,9 +175,21 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
     ]
 
 
-def _merged(first: Finding, group: Sequence[Statement], many: Aggregation) -> Mapping[str, Value]:
+def _merged(first: Finding, group: Sequence[Statement], many: Aggregation, of_all: Iterable[tuple[str, Value]] = ()) -> Mapping[str, Value]:
     subjects = tuple(sorted({b for f in group for b in f.brokers[:1]}))
-    return {SUBJECTS: subjects, **(many.merge(first, group) if many.merge is not None else {})}
+    own = {**(many.merge(first, group) if many.merge is not None else {}), **dict(of_all)}
+    return {SUBJECTS: subjects, **own, **_steps(group, own)}
+
+
+def _steps(group: Sequence[Statement], merged: Collection[str]) -> dict[str, Value]:
+    """The messages whose steps differ, and in what these do, each with its partitions, those of most partitions first."""
+    found: dict[Message, dict[str, None]] = defaultdict(dict)
+    for f in (f.whole for f in group):
+        known, named = f.known, sorted(named_in_steps(f.message_id).difference(merged))
+        found[Message(f.message_id, tuple((name, known.get(name)) for name in named))][f.name] = None
+    most = sorted(found.items(), key=lambda item: -len(item[1]))[: 2 * NAMED] if len(found) > 1 else ()
+    placed = group[0].topic is not None
+    return {OF_STEPS: tuple(Message(m.id, (*m.values, (PARTITIONS, tuple(names) if placed else ()))) for m, names in most)} if most else {}
 
 
 def _folded(first: Finding, fold: Fold, **statement: Any) -> Finding:
@@ -266,7 +281,7 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
     nodes, own = _nodes(brokers, controllers), _nodes(first.brokers, controllers)
     return _folded(
         first,
-        _fold(BROKERS, **_merged(first, group, many), nodes=nodes, first=own, who=said("node/several", nodes=nodes)),
+        Fold(BROKERS, tuple(_merged(first, group, many, values(nodes=nodes, first=own, who=said("node/several", nodes=nodes))).items())),
         brokers=brokers,
         start=_start(group),
         start_latest=_start_latest(group),

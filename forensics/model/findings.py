@@ -335,6 +335,10 @@ PLACES, BROKERS, SEVERAL, AGAIN, ALIKE = "places", "brokers", "several", "again"
 PARTITIONS, SUBJECTS = "partitions", "subjects"
 """Values of every finding: the names of its partitions, and the first broker, of several findings of each."""
 _NAMED_IN_SENTENCES = ("brokers", "topic", "partition", "leader_epoch", "start", "end", "offsets", "committed", "cause", "confidence")
+ALL_STATE = frozenset({"place", PARTITIONS, "client_partitions", "began", SUBJECTS, *_NAMED_IN_SENTENCES})
+"""Values that several findings state together as one does: of all, not of the first."""
+OF_STEPS = "of_steps"
+"""Value of findings of one event whose steps differ: the messages with these steps, each with its partitions."""
 
 
 @dataclass(frozen=True, slots=True)

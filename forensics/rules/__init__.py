@@ -19,7 +19,7 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from forensics import rule_files
-from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
+from forensics.model.findings import ALL_STATE, Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
 from forensics.rules.detectors import functions_of
 from parsers.own_files import OwnFile
 from parsers.package_data import parsed, table
@@ -30,6 +30,7 @@ _OF_RULE = frozenset(f.name for f in fields(Rule))
 
 OWN_NAME = re.compile(r"^own-[a-z0-9-]{1,60}$")
 """Kinds of users' rules. No built-in kind, also of a later version, has such a name."""
+_NAMED = re.compile(r"\{[?!]?(\w+)")
 LAST = 1_000
 """Rank of a rule whose file gives none."""
 
@@ -105,6 +106,14 @@ def rules() -> tuple[Rule, ...]:
 def rule_of(kind: str) -> Rule:
     """The declaration of a kind. Raises KeyError if no rule in this process finds it."""
     return _by_kind(rule_files.known())[kind]
+
+
+@lru_cache(1024)
+def named_in_steps(message: str) -> frozenset[str]:
+    """The values that the steps of a message name, besides those of every finding."""
+    kind, _, name = message.partition("/")
+    steps = declared().get(kind, {}).get("message", {}).get(name, {}).get("next_steps", ())
+    return frozenset(value[:1].lower() + value[1:] for step in steps for value in _NAMED.findall(step)) - ALL_STATE
 
 
 S = TypeVar("S", bound=Statement)

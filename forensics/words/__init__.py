@@ -5,12 +5,13 @@ Here: the words of a finding and of a message. Not here: their values (forensics
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
-from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding
+from forensics.model.findings import BROKERS, OF_STEPS, PARTITIONS, PLACES, Finding
 from forensics.model.message import Message, Value
 from forensics.words import catalogue
 from forensics.words.formats import FORMATS, OF_TEXTS, counted, some, usual
@@ -59,7 +60,7 @@ def text(message: Message) -> str:
 
 def words(finding: Finding) -> Words:
     """The sentences of a finding, those of one event or of what recurs as one."""
-    own, first, together = _templates(finding), finding.known, _together(finding)
+    own, first, together = _of_message(finding.message_id), finding.known, _together(finding)
     ways = {fold.how for fold in finding.folds}
     template = own.many if own.many is not None and ways & {PLACES, BROKERS} else own.summary
     summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, formatted) or ""
@@ -90,9 +91,15 @@ def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
 
 def steps(finding: Finding) -> list[Step]:
     """The steps, with those first that save what a later step may destroy."""
-    known = _together(finding)
-    found = [step for template in _templates(finding).next_steps for step in _steps(template, known)]
-    return sorted(dict.fromkeys(found), key=lambda step: not step.saves)
+    known, partitions = _together(finding), defaultdict[Step, dict[str, None]](dict)
+    differing = known.get(OF_STEPS)
+    for message in differing if isinstance(differing, tuple) else (Message(finding.message_id),):
+        assert isinstance(message, Message)
+        for template in _of_message(message.id).next_steps:
+            for own in _steps(template, {**known, **dict(message.values)}):
+                partitions[own._replace(partitions=())].update(dict.fromkeys(own.partitions))
+    found = [own._replace(partitions=tuple(names)) for own, names in partitions.items()]
+    return sorted(found, key=lambda step: not step.saves)
 
 
 def _together(finding: Finding) -> dict[str, Value]:
@@ -119,8 +126,8 @@ def _steps(template: str, known: Known) -> Iterator[Step]:
         yield step
 
 
-def _templates(finding: Finding) -> catalogue.Templates:
-    found = catalogue.templates(finding.message_id)
+def _of_message(id: str) -> catalogue.Templates:
+    found = catalogue.templates(id)
     assert found is not None
     return found
 

@@ -293,6 +293,16 @@ def test_steps_that_save_something_come_first_and_the_others_keep_their_order() 
     assert all("t-0, t-1" in step for step in words(together).next_steps)
 
 
+def test_each_broker_is_in_the_steps_about_its_own_partitions() -> None:
+    def damaged(partition: int, broker: int) -> Finding:
+        own = values(who=said("node/broker", id=broker))
+        return found.found("epoch-history-damaged", values=own, **placed(partition, 0, (broker,)))
+
+    (together,) = folded([damaged(0, 1), damaged(1, 2), damaged(2, 1)], rule_of("epoch-history-damaged"))
+    copies = [step.partition(". ")[0] for step in words(together).next_steps if step.startswith("Copy")]
+    assert copies == ["Copy the directory of t-0, t-2 on broker 1", "Copy the directory of t-1 on broker 2"]
+
+
 def test_losses_that_are_only_possible_after_many_events_are_one() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     crashes = [of_broker("broker-crash", 1, 7200 * n, 7200 * n + 5) for n in range(count)]

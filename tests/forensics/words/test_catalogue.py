@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.model.cluster import process_errors
-from forensics.model.findings import Finding, Lasting, Purpose
+from forensics.model.findings import ALL_STATE, Finding, Lasting, Purpose
 from forensics.model.message import Message, Range, Value, decoded, encoded, packed, unpacked
 from forensics.proof import causes
-from forensics.rules import RULES, declared
+from forensics.rules import RULES, declared, named_in_steps
 from forensics.words import CLIENT_PARTITIONS, SAVES
 from forensics.words.formats import FORMATS, OF_TEXTS
 from forensics.words.template import holes
@@ -96,6 +96,13 @@ def test_steps_name_all_partitions_of_the_findings_that_became_one() -> None:
     named = {id: {name for template in steps for name, _ in holes(template)} for id, steps in STEPS.items()}
     assert named["unclean-election/found"] >= {"partitions", "silent"}
     assert {id for id, names in named.items() if "place" in names and id.partition("/")[0] in folded} == set()
+
+
+def test_values_that_differ_between_steps_are_those_that_their_templates_name() -> None:
+    """forensics.rules reads the names without forensics.words."""
+    for id, steps in STEPS.items():
+        assert named_in_steps(id) == {name for template in steps for name, _ in holes(template)} - ALL_STATE
+    assert {*Finding(kind="", severity="", confidence="", evidence=()).stated} - {"broker"} <= ALL_STATE
 
 
 def test_only_steps_begin_with_the_mark_of_those_that_save_something() -> None:
