@@ -346,3 +346,10 @@ _KEYS: Keys = {
     "exemplar": _exemplars,
 }
 _REQUIRED = ("kind", "detector", "level", "meaning", "rests_on", "find", "message", "exemplar")
+
+
+def of_rows(rows: Iterable[Mapping[str, str]]) -> tuple[OwnFile, ...]:
+    """The files that a case keeps. Raises ValueError if one of them is not valid."""
+    files = tuple(OwnFile(row["path"], row["text"]) for row in rows)
+    check(files)
+    return files

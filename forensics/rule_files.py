@@ -5,7 +5,7 @@ Here: the files. Not here: the rules in them (forensics.rules), or whether they 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -55,15 +55,3 @@ def know(files: Iterable[OwnFile]) -> None:
 def rows() -> list[dict[str, str]]:
     """The files in force as a case keeps them, with their text."""
     return [{"path": file.path, "sha256": file.sha256, "text": file.text} for file in _in_force]
-
-
-def of_rows(rows: Iterable[Mapping[str, str]]) -> tuple[OwnFile, ...]:
-    """The files that a case keeps. Raises ValueError if one of them is not valid."""
-    if not (rows := list(rows)):
-        return ()
-    from forensics.own_rules import check
-    from parsers.own_files import OwnFile
-
-    files = tuple(OwnFile(row["path"], row["text"]) for row in rows)
-    check(files)
-    return files

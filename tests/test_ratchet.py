@@ -1,5 +1,5 @@
 """The code does not grow unnoticed: lines of each room (`tool.ratchet` in pyproject.toml), spans of time only where their reasons are, each
-class name once, kinds of findings only in forensics/rules.
+class name once.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from forensics.rules import RULES
-from parsers.kinds import KINDS
 from tests.support.paths import ROOT
 
 if sys.version_info >= (3, 11):
@@ -67,27 +65,3 @@ def test_spans_of_time_are_in_thresholds() -> None:
 def test_no_class_name_occurs_twice() -> None:
     names = Counter(node.name for _, tree in modules() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     assert not [name for name, number in names.items() if number > 1]
-
-
-OF_SOMETHING_ELSE = {
-    "checkpoint-corrupt": "a problem of reading (parsers.formats.checkpoints)",
-    "disk-full": "a cause that an error names",
-    "preferred-election": "a purpose, and a step of `plan`",
-    "retention": "a reason for deleting records",
-    "too-many-open-files": "a cause that an error names",
-    "unclean-election": "a cause of losses, a purpose, and a step of `plan`",
-    "under-replicated": "a track of the trace",
-}
-"""Names of kinds of findings that also name something else."""
-
-
-def test_kinds_of_findings_are_named_in_rules_only() -> None:
-    kinds = {rule.kind for rule in RULES} - KINDS.keys() - OF_SOMETHING_ELSE.keys()
-    found = [
-        f"{file}:{node.lineno}: {node.value}"
-        for file, tree in modules()
-        if file.parts[:2] != ("forensics", "rules") and file.parts[0] == "forensics"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in kinds
-    ]
-    assert not found

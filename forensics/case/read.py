@@ -38,6 +38,7 @@ from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT, RecordFilter
 from parsers.cached import cached_property
+from parsers.own_files import OwnFile
 from parsers.schemas import EVENTS, Row
 
 FAMILY = SCHEMA.rpartition("/")[0]
@@ -79,7 +80,7 @@ class Case:
             checked(self.manifest, CASE)
         self._check_tables()
         with self._readable(MANIFEST):
-            self.rules = rule_files.of_rows(self.manifest["options"].get("rules", ()))
+            self.rules = _own_rules(self.manifest["options"].get("rules", ()))
         rule_files.know(self.rules)
 
     def _told(self) -> dict[str, Any]:
@@ -334,3 +335,12 @@ def _may_hold(statistics: Any, topic: str) -> bool:
 def _structs(table: pa.Table, kind: pa.StructType) -> pa.Array:
     columns = [table[f.name].combine_chunks().cast(f.type) for f in kind]
     return pa.StructArray.from_arrays(columns, fields=list(kind))
+
+
+def _own_rules(rows: Sequence[Mapping[str, str]]) -> tuple[OwnFile, ...]:
+    """The user's rules, which are checked again. Most cases have none, and do not wait for the import."""
+    if not rows:
+        return ()
+    from forensics.own_rules import of_rows
+
+    return of_rows(rows)

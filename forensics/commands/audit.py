@@ -213,6 +213,7 @@ def _as_before(place: Path, force: bool) -> tuple[AuditSettings, Options]:
     """The settings of the last run. Raises click.UsageError if there was none."""
     from forensics.audit.archive import AuditSettings
     from forensics.audit.audited import Audit, is_audit
+    from forensics.own_rules import of_rows
 
     if force or not is_audit(place):
         raise click.UsageError(
@@ -220,7 +221,7 @@ def _as_before(place: Path, force: bool) -> tuple[AuditSettings, Options]:
         )
     made = dict(Audit(place).manifest["settings"])
     settings = AuditSettings(made.pop("archive"), made.pop("layout"), made, made.pop("records"))
-    rule_files.put_in_force(rule_files.of_rows(made.get("rules", ())))
+    rule_files.put_in_force(of_rows(made.get("rules", ())))
     offsets = [f"{broker}={error / 1000}" for broker, error in made["clock_offsets_ms"].items()]
     return settings, clocks(made["timezone"], offsets)
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from forensics.model.cluster import process_errors
 from forensics.model.findings import ALL_STATE, Finding, Lasting, Purpose
 from forensics.model.message import Message, Range, Value, decoded, encoded, packed, unpacked
+from forensics.model.record import reader
 from forensics.proof import causes
 from forensics.rules import RULES, declared, named_in_steps
 from forensics.words import CLIENT_PARTITIONS, SAVES
@@ -169,7 +170,7 @@ def test_values_survive_their_way_as_json(value: Value) -> None:
 def test_the_values_of_a_finding_survive_their_way_as_a_row(values: tuple[tuple[str, Value], ...]) -> None:
     sent = Finding(kind="retention", severity="low", confidence="certain", values=values, evidence=())
     assert repr(decoded(encoded(values))) == repr(values)
-    assert repr(Finding.of(sent.row()).values) == repr(values)
+    assert repr(reader(Finding)(sent.row()).values) == repr(values)
 
 
 # the code
@@ -199,10 +200,11 @@ def test_only_rules_know_kinds_of_findings() -> None:
     assert {(path, text) for path, text in named if text in kinds} == {*NAMED_ELSEWHERE}
 
 
-QUOTING = {"Fact", "documented", "field", "Evidence"}
-"""Functions whose strings document a column, or show what a file that is not text contains."""
+QUOTING = {"Fact", "documented", "field", "Evidence", "Annotated"}
+"""Functions, and types, whose strings document a column, or show what a file that is not text contains."""
 SENTENCE = re.compile(r"[A-Za-z][a-z']*(?:,? [A-Za-z][a-z']*){3,}")
 SENTENCES = {
+    ("forensics/model/record.py", "None if it is None else it"): "code that reads a record",
     ("forensics/model/findings.py", "segment it: it valid batches, log end offset it"): "quotes a binary file",
     ("forensics/model/cluster/effective.py", "Kafka's default, version in it"): "the place of a value, as 'file:line' is",
     ("forensics/rules/controller_error.py", "state change requests batch is not empty"): "the text of an exception of Kafka",
@@ -214,7 +216,7 @@ def _said(tree: ast.AST) -> Iterator[str]:
     """The strings of a module, without its docstrings, errors, documentation of columns and regular expressions."""
     silent: set[int] = set()
     for node in ast.walk(tree):
-        function = node.func if isinstance(node, ast.Call) else None
+        function = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else None
         documents = getattr(function, "id", getattr(function, "attr", "")) in QUOTING
         if documents or isinstance(node, (ast.Raise, ast.Assert)) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             silent |= {id(below) for below in ast.walk(node)}
