@@ -170,7 +170,7 @@ def test_values_survive_their_way_as_json(value: Value) -> None:
 def test_the_values_of_a_finding_survive_their_way_as_a_row(values: tuple[tuple[str, Value], ...]) -> None:
     sent = Finding(kind="retention", severity="low", confidence="certain", values=values, evidence=())
     assert repr(decoded(encoded(values))) == repr(values)
-    assert repr(reader(Finding)(sent.row()).values) == repr(values)
+    assert repr(reader(Finding)({**sent.row(), "incident": None}).values) == repr(values)
 
 
 # the code
@@ -204,7 +204,13 @@ QUOTING = {"Fact", "documented", "field", "Evidence", "Annotated"}
 """Functions, and types, whose strings document a column, or show what a file that is not text contains."""
 SENTENCE = re.compile(r"[A-Za-z][a-z']*(?:,? [A-Za-z][a-z']*){3,}")
 SENTENCES = {
+    (
+        "forensics/model/findings.py",
+        "number of the cluster, if these brokers were in several one after the other: 0 the last one, -1 the one before it, and so on",
+    ): "documents a column",
     ("forensics/model/record.py", "None if it is None else it"): "code that reads a record",
+    ("forensics/model/record.py", "tuple([it for i in it or ()])"): "code that reads a record",
+    ("forensics/model/record.py", "[it for i in it]"): "code that writes a record",
     ("forensics/model/findings.py", "segment it: it valid batches, log end offset it"): "quotes a binary file",
     ("forensics/model/cluster/effective.py", "Kafka's default, version in it"): "the place of a value, as 'file:line' is",
     ("forensics/rules/controller_error.py", "state change requests batch is not empty"): "the text of an exception of Kafka",
