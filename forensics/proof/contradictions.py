@@ -16,9 +16,9 @@ from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.lineage import began
-from forensics.model.partition.log_coverage import CLOCK, COMPLETE, ORDER, covers_logs, lines_missing, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, COMPLETE, LOG, ORDER, covers_logs, lines_missing, log_coverage
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import OWN_LOSS, Contradiction, Disk, Observation, Removal, Replica
+from forensics.model.partition.replicas import Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.log_ends import exact_end
@@ -66,6 +66,8 @@ def _of_one_process(c: Contradiction, timeline: PartitionTimeline, cluster: Clus
     broker = c.one.writer
     if broker is None or lines_missing(broker, timeline) or not log_coverage(broker, cluster).holds(ORDER, CLOCK, COMPLETE):
         return False
+    if not log_coverage(broker, cluster).prints(LOG, since=c.one.at, until=c.other.at):
+        return False
     return not _restarted(c.one, c.other, cluster) and (c.about != "load" or all(map(_of_the_replica, (c.one, c.other))))
 
 
@@ -109,7 +111,7 @@ def second_witness(removal: Removal, timeline: PartitionTimeline) -> int | None:
     """The offset that the log reached before a restart according to all but the one line that shows the end of the removed records; None if
     something else shows it, or if it is in a file: only a crash or a wrong number explains that a log begins again with less."""
     one = removal.evidence[0] if removal.evidence else None
-    if removal.cause not in OWN_LOSS or one is None or one.event in ON_DISK or one.log_end_offset != removal.end:
+    if removal.cause != "restart" or one is None or one.event in ON_DISK or one.log_end_offset != removal.end:
         return None
     reached = max((o.offset for r in timeline.replicas.values() for o in r.observations if _shows(o, one, removal)), default=0)
     return reached if reached < removal.end else None

@@ -401,9 +401,9 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
         if c.kind == "data-loss" and c.confidence:
             told[c.place] |= c.offsets
         if c.kind == "unclean-election" and c.confidence and c.place not in unclean:
-            yield f"unclean election that never was: {words(c).summary}"
+            yield f"unclean election that never was: {c.summary}"
         if c.severity > LEVELS.index(truth["worst_allowed"]):
-            yield f"above {truth['worst_allowed']}: {c.kind} {words(c).summary}"
+            yield f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
     for name, offsets in told.items():
         if name in truth["nothing_lost"]:
             yield f"loss that never was: {name} {min(offsets, default=None)}..{max(offsets, default=None)}"
@@ -434,9 +434,9 @@ def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
             continue  # the verdict of the whole says no less
         if c.confidence > max(best, 0):
             instead = CONFIDENCES[best] if best >= 0 else "nothing"
-            yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {words(c).summary}"
+            yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {c.summary}"
         if of_records and c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
-            yield DENIED, f"{c.kind} committed {same[0].committed} became false: {words(c).summary}"
+            yield DENIED, f"{c.kind} committed {same[0].committed} became false: {c.summary}"
     for name, verdict in part.verdicts.items():
         before = whole.verdicts.get(name, UNKNOWN)
         if verdict in (INTACT, TAIL_CUT) and name in whole.open_since and name in part.until and part.until[name] <= whole.open_since[name]:

@@ -413,12 +413,12 @@ def _on_deleted(w: _Walk, e: Event) -> None:
 
 
 def _compare(w: _Walk, offset: int, e: Event) -> None:
-    """Compares the offset of a start line with the known log end. Only a restarted process can hold less without a truncation line; a leader
-    that goes on in another epoch cannot, and neither can a process between the load of its log and its first role."""
+    """Compares the offset of a start line with the known log end. Only a restarted process can hold less without a truncation line: one that
+    knows an earlier leader epoch cannot, and neither can one between the load of its log and its first role."""
     if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
         return
-    first, led = e.previous_leader_epoch == -1, w.leads_in is not None and w.leads_in in (e.previous_leader_epoch, e.leader_epoch)
-    if (first and w.untouched) or (offset < w.end and led and not first):
+    first, knows = e.previous_leader_epoch == -1, e.previous_leader_epoch is not None and e.previous_leader_epoch >= 0
+    if (first and w.untouched) or (offset < w.end and knows and not w.loaded):
         w.against(offset, e)
     if offset < w.end and (first or w.loaded):
         w.remove(offset, e, "restart", epoch=w.epoch_of_end, under=w.epoch)

@@ -205,8 +205,8 @@ def test_a_recovered_log() -> None:
     assert recovered().log == only(KEPT, RECOVERED)
     assert recovered(shorter=True).log == only(RECOVERED)
     assert recovered(cut=True).log == only(KEPT, RECOVERED), "a torn tail after a power loss is ordinary"
-    assert recovered(cut=True, flushed=321).log == only(DAMAGED)
-    assert recovered(cut=True, flushed=320).log == only(KEPT, RECOVERED)
+    assert recovered(cut=True, flushed=341).log == only(DAMAGED)
+    assert recovered(cut=True, flushed=340).log == only(KEPT, RECOVERED)
 
 
 def test_a_leader_that_had_cut_its_log_to_its_high_watermark() -> None:
