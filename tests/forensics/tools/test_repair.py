@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.versions import parsed
+<<<<<<< HEAD
 from forensics.tools.kafka_tools import MAX_BYTES, ToolInput, Tools, election_files, reassignment_files
+=======
+from forensics.model.message import said
+from forensics.tools.kafka_tools import MAX_BYTES, File, Tools, election_files, reassignment_files
+>>>>>>> w-tests
 from forensics.tools.repair import (
     LIMIT,
     MOVE,
@@ -29,6 +34,8 @@ from forensics.tools.repair import (
     loads,
     plan,
 )
+
+STOPPED = said("broker/shut-down")
 
 
 def part(
@@ -215,12 +222,12 @@ def test_a_replacement_is_sought_on_another_rack() -> None:
         ([part(0, (1, 3), isr=(1,))], [*living(1), Broker(3, "gone")], "already has a replica"),
         ([part(0, (1, 3), isr=(1,), moving=True)], [*living(1, 2), Broker(3, "gone")], "in progress"),
         ([part(0, (1, 3), leader=-1, isr=(3,))], [*living(1, 2), Broker(3, "gone")], "no live broker in the ISR"),
-        ([part(0, (1, 3, 4), isr=(1,))], [*living(1, 2), Broker(3, "gone"), Broker(4, "down", "stopped")], "may not be running"),
+        ([part(0, (1, 3, 4), isr=(1,))], [*living(1, 2), Broker(3, "gone"), Broker(4, "down", STOPPED)], "may not be running"),
         ([part(0, (), leader=1)], living(1, 2), "does not name their assignment"),
         ([FinalPartition("t", 0, (1, 2), None, ())], living(1, 2), "does not name their leader"),
         ([FinalPartition("../t", 0, (1, 2), 2, (1, 2))], living(1, 2), "Kafka does not accept"),
         ([part(0, (1, 1), leader=1)], living(1, 2), "Kafka does not accept"),
-        ([part(0, (1, 3), isr=(1,))], [*living(1, 2), Broker(3, "down", "stopped")], "--gone 3"),
+        ([part(0, (1, 3), isr=(1,))], [*living(1, 2), Broker(3, "down", STOPPED)], "--gone 3"),
     ],
 )
 def test_what_cannot_be_known_is_refused_with_a_reason(table: list[FinalPartition], brokers: list[Broker], why: str) -> None:
@@ -271,7 +278,7 @@ def test_what_is_even_within_a_tenth_stays() -> None:
 
 def test_nothing_is_balanced_while_a_broker_is_missing() -> None:
     table = [part(0, (1, 2), isr=(1,)), *(part(n, (1, 3)) for n in range(1, 5))]
-    found = plan(table, [*living(1, 3), Broker(2, "down", "stopped")])
+    found = plan(table, [*living(1, 3), Broker(2, "down", STOPPED)])
     assert found.steps == []
     assert any(r.what == "balance is not planned" for r in found.refusals)
 

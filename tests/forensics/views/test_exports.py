@@ -29,7 +29,7 @@ from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import PARTITION
 from forensics.model.cluster.facts import Cluster, Source
 from forensics.model.findings import Evidence, Finding, Place
-from forensics.model.message import Range
+from forensics.model.message import Range, values
 from forensics.output.format import DirectoryFormat, FileFormat, Format
 from forensics.output.sanitise import clean
 from forensics.views import document as json_view
@@ -39,7 +39,7 @@ from forensics.views.steps import next_steps
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics import fleets, staged
 from tests.forensics.case.test_case import make
-from tests.support import local, recorded
+from tests.support import found, local, recorded
 
 TEXTS = {f.name: f for f in FORMATS if isinstance(f, FileFormat) and not f.needs_case}
 DIRECTORIES = [f for f in FORMATS if isinstance(f, DirectoryFormat)]
@@ -215,7 +215,7 @@ def test_timesketch_takes_every_line(report: Report) -> None:
         assert at.utcoffset() == timedelta(0) and round(at.timestamp() * 1e6) == row["timestamp"] >= before
         assert None not in row.values() and not set(row) & {"_id", "_type", "_index", "_source", "__ts_timeline_id"}
         before = row["timestamp"]
-        assert "no collected log" not in row["message"] and not row["message"].endswith("it starts")
+        assert "not-covered" not in row["message"] and not row["message"].endswith("it starts")
 
 
 def test_perfetto_takes_every_event(report: Report) -> None:
@@ -279,23 +279,8 @@ ATTACKS = {
 
 
 def finding(**changes: Any) -> Finding:
-    told: dict[str, Any] = {
-        "kind": "data-loss",
-        "severity": "critical",
-        "confidence": "certain",
-        "summary": "lost",
-        "explanation": "gone",
-        "evidence": (Evidence("a.log", 3, 120, "a line"),),
-        "topic": "t",
-        "partition": 0,
-        "brokers": (1,),
-        "start": staged.START,
-        "end": staged.START,
-        "offsets": (Range(1, 5), Range(7, 8)),
-        "committed": True,
-        "cause": "unclean-election",
-    }
-    return Finding(**{**told, **changes})
+    told = {"brokers": (1,), "start": staged.START, "end": staged.START, "offsets": (Range(1, 5), Range(7, 8))}
+    return found.loss(**{**told, **changes})
 
 
 def forged(words: str) -> Report:
@@ -303,16 +288,18 @@ def forged(words: str) -> Report:
     source = Source(words, words, 1, words, 1, words, None, 1, 0, (), staged.START, staged.START, words)
     place = Place(words, 0, 1, staged.START, None, (Range(1, 5),), True, (1,))
     quoted = (Evidence(words, 1, 1, words), Evidence(words, None, None, words))
-    told = {"summary": words, "explanation": words, "evidence": quoted, "next_steps": (words,), "cause": words, "incident": words}
-    found = [
+    said = {"message": "evidence-gap/filtered", "values": values(reason=words, files=(words,))}
+    told = {**said, "evidence": quoted, "cause": words, "incident": words}
+    all_kinds = [
         finding(topic=words, **told),
         finding(topic=None, partition=None, places=(place, place), **told),
         finding(kind="evidence-gap", **told),
     ]
-    state = dict.fromkeys(f.name for f in PARTITION)
-    states = [{**state, "topic": words, "partition": 0, "verdict": "unknown", "why": words, "replicas": [1], "isr": [1]}]
-    incident = Incident(words, "broker-crash", "critical", (1,), staged.START, None, words, words, (words,))
-    return Report(Cluster(id=words, sources=[source]), found, states, [incident], (words,))
+    states = [
+        {**dict.fromkeys(f.name for f in PARTITION), **found.state("unknown", why=words), "topic": words, "replicas": [1], "isr": [1]}
+    ]
+    incident = Incident(words, "broker-crash", "critical", (1,), staged.START, None, values(what=("x",), impact=(words,)), (words,))
+    return Report(Cluster(id=words, sources=[source]), all_kinds, states, [incident], (words,))
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -12,7 +12,7 @@ from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED, headline
 from forensics.views.scope import Scope, Selection
 from tests.forensics.case.test_case import make
 from tests.forensics.views.test_headline import loss, state
-from tests.support import recorded
+from tests.support import found, recorded
 
 INSIDE, OUTSIDE = [state("intact"), state("intact", 1)], [state("lost", 2), state("unknown", 3), state("intact", 4)]
 ONLY_T = Scope(Selection(topics=("t",)), [], OUTSIDE, 0)
@@ -40,10 +40,10 @@ def test_a_broker_or_a_time_hides_findings_and_not_the_verdict() -> None:
 
 
 def test_a_partition_that_refuses_writes_is_in_the_title_and_not_green() -> None:
-    now = loss(kind="under-min-isr", committed=None, offsets=(), end=None)
-    found = headline([now], [state("intact")])
-    assert (found.loss, found.tone) == (EXCLUDED, "broken")
-    assert found.title == "No committed data was lost; 1 partition refuses writes"
+    now = found.found("under-min-isr", topic="t", partition=0)
+    own = headline([now], [state("intact")])
+    assert (own.loss, own.tone) == (EXCLUDED, "broken")
+    assert own.title == "No committed data was lost; 1 partition refuses writes"
 
 
 @pytest.fixture(scope="module")
