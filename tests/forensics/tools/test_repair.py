@@ -10,12 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.versions import parsed
-<<<<<<< HEAD
-from forensics.tools.kafka_tools import MAX_BYTES, ToolInput, Tools, election_files, reassignment_files
-=======
 from forensics.model.message import said
-from forensics.tools.kafka_tools import MAX_BYTES, File, Tools, election_files, reassignment_files
->>>>>>> w-tests
+from forensics.tools.kafka_tools import MAX_BYTES, ToolInput, Tools, election_files, reassignment_files
 from forensics.tools.repair import (
     LIMIT,
     MOVE,

@@ -162,24 +162,15 @@ def test_it_fits_the_terminal(width: int, offset: int) -> None:
 
 
 def test_a_reason_is_stated_once_and_premises_are_listed() -> None:
-<<<<<<< HEAD
     unclear = {
         "unexplained_truncations": Possible.of(YES, NO),
-        "notes": {"unexplained_truncations": "no server.log of broker 1 was collected"},
+        "notes": {"unexplained_truncations": said("handover/no-server-log", leader=1)},
     }
-    premises = {"broker 1": "lines of its log are cut off"}
-    text = printed(table([row(n, BEGIN if not n else CHANGE, premises=premises, **unclear) for n in range(3)]), 120)
-    assert text.count("open: unexplained_truncations: no server.log of broker 1 was collected") == 1
-    assert text.count("open: unexplained_truncations: as in row 0") == 2
-    assert text.count("broker 1: lines of its log are cut off") == 1
-=======
-    unclear = {"untraced_cuts": Possible.of(YES, NO), "notes": {"untraced_cuts": said("handover/no-server-log", leader=1)}}
     premises = {1: said("coverage/cut", path="server.log", characters=9)}
     shown = printed(table([row(n, BEGIN if not n else CHANGE, premises=premises, **unclear) for n in range(3)]), 120)
-    assert shown.count("open: untraced_cuts: no server.log of broker 1, which led the partition, was collected") == 1
-    assert shown.count("open: untraced_cuts: as in row 0") == 2
+    assert shown.count("open: unexplained_truncations: no server.log of broker 1, which led the partition, was collected") == 1
+    assert shown.count("open: unexplained_truncations: as in row 0") == 2
     assert shown.count("broker 1: the lines of server.log are cut at 9 characters") == 1
->>>>>>> w-tests
 
 
 def test_a_case_without_the_table_says_so() -> None:
