@@ -460,14 +460,14 @@ def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
         if name in told or (name not in part.verdicts and name in part.until and name not in part.since):
             continue
         if name not in part.verdicts and name in part.since:
-            if NOTHING_KNOWN.search(words(part).summary) is None:
+            if NOTHING_KNOWN.search(part.summary) is None:
                 yield f"nothing is said of what was before the evidence begins, and {name} lost records then"
         elif part.verdicts.get(name, UNKNOWN) != UNKNOWN:
             yield f"{name} is called {part.verdicts[name]}, and no loss is told"
         elif part.loss == EXCLUDED:
             yield f"a loss is excluded, and {name} lost records"
-        elif NOTHING_KNOWN.search(words(part).summary) is None:
-            yield f"the loss on {name} is passed over: {words(part).summary}"
+        elif NOTHING_KNOWN.search(part.summary) is None:
+            yield f"the loss on {name} is passed over: {part.summary}"
 
 
 class Tried(NamedTuple):
