@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-_PLACE = re.compile(r"\S*/\S+\.\w+(?::? ?(?:line )?\d+)*")
+_PLACE = re.compile(r"\S*/\S+\.\w+(?::? ?(?:line )?\d+)*|\S+#\S+?:\d+")
 """Where a text quotes a file: lines are elsewhere in a copy."""
 _WORD = re.compile(r"[^\s,;:()]+")
 _OF_TEXT = ("summary", "explanation", "next_steps")
@@ -33,6 +33,7 @@ def _finding(finding: Mapping[str, Any], original: Callable[[str], str]) -> str:
     for key in _OF_TEXT:
         text = kept[key] if isinstance(kept[key], str) else " ".join(kept[key])
         kept[key] = sorted(Counter(_WORD.findall(_PLACE.sub("", text))).items()) if kept["kind"] != _OWN_SIZES else None
+    kept["values"] = kept["values"] if kept["kind"] != _OWN_SIZES else None
     kept["places"] = sorted(json.dumps(place, sort_keys=True, default=str) for place in kept.get("places") or ())
     return json.dumps(kept, sort_keys=True, default=str)
 
