@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-_PLACE = re.compile(r"\S*/\S+\.\w+(?::? ?(?:line )?\d+)*|\S+#\S+?:\d+")
+_PLACE = re.compile(r"\S*/\S+\.\w+(?::? ?(?:line )?\d+)*|\S+\.\w+[^\s:]*:\d+")
 """Where a text quotes a file: lines are elsewhere in a copy."""
 _WORD = re.compile(r"[^\s,;:()]+")
 _OF_TEXT = ("summary", "explanation", "next_steps")

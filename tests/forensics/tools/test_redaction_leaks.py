@@ -187,7 +187,7 @@ READ_LINE = READ.format("topicxaaaa").rstrip()
         ("broker-1/12.5.84/server.log", READ_LINE, "12"),
         ("config/server.properties", "min.insync.replicas=2\nconnection.id.size=4929817263541", "4929817263541"),
         ("meta.properties", "version=1\nnode.id=1\ncluster.id=clusterxaaaaAAAAAAAAAA", None),
-        ("data/orders-0/00000000000000000000.log", "\0\0hunter\0customer\0", "hunter"),
+        ("data/orders-0/00000000000000000000.log", "\0\0hunter\0", "hunter"),
     ],
 )
 def test_the_last_check_finds_what_is_on_no_list(path: str, line: str, left: str | None) -> None:
