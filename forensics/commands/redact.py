@@ -43,11 +43,11 @@ SHOWN = 20
 )
 @limit_option
 def command(paths: tuple[str, ...], out: str, mapping: str | None) -> None:
-    """Write a copy of evidence that can be shared: names replaced, records and secrets removed, same verdicts.
+    """Write a copy of evidence that can be shared: names replaced, records and secrets removed, same findings.
 
-    Topics, groups, transactional ids, hosts, addresses, cluster ids and all other words that are not Kafka's are replaced consistently. Files
-    that are not understood are left out and listed. Then the copy is searched for every replaced name; if one is found, no copy is written.
-    Only the owner can read both files.
+    Of texts, only Kafka's own words stay where Kafka prints them, and numbers that a reader takes. Topics, groups, hosts, addresses and all
+    other words are replaced consistently. Files that are not understood are left out and listed. Then the copy is read again; if anything is in
+    it that is on no list, no copy is written. Only the owner can read both files.
     """
     from forensics.audit.audited import is_audit
     from forensics.case.read import is_case

@@ -21,7 +21,7 @@ from forensics.model.message import Range
 from forensics.proof.judgement import Judgement
 from forensics.proof.records import records as records_of_table
 from forensics.proof.verdict import INTACT, UNKNOWN, VERDICTS, Handover, Verdict, rows_of, verdict
-from forensics.tools.redaction import bundle, segments, text
+from forensics.tools.redaction import bundle, logs, reading, segments
 from forensics.tools.redaction.names import Names
 from forensics.tools.salvage.rows import markers, rows
 from forensics.tools.salvage.segments import Lot
@@ -254,12 +254,12 @@ def _of_records(kind: str, path: str | None = None) -> Target:
 def _copied(path: str, data: bytes, kind: str) -> tuple[Names, bytes]:
     """The copy of a file; empty if it is left out."""
     names, member = Names(), Member(path, None, AT)
-    text.note_member(member, names)
+    reading.note_member(member, names)
     for told in evidence.read_source(member, BytesIO(data)):
-        text.note_all(told, names)
+        reading.note_all(told, names)
     try:
         return names, b"".join(bundle._anew(member, BytesIO(data), kind, names, b"secret"))
-    except (text.Unsafe, UnreadableBatch) as why:
+    except (logs.Unsafe, UnreadableBatch) as why:
         assert str(why)
         return names, b""
 

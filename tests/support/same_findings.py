@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-_PLACE = re.compile(r"\S*/\S+\.\w+(?::? ?(?:line )?\d+)*|\S+\.\w+[^\s:]*:\d+")
+_PLACE = re.compile(r"(?:Kafka )?\S*(?:/|\.(?:log|csv|json|txt|out|properties)\b)[\w.#/-]*(?::? ?(?:line )?\d+)*")
 """Where a text quotes a file: lines are elsewhere in a copy."""
 _WORD = re.compile(r"[^\s,;:()]+")
 _OF_TEXT = ("summary", "explanation", "next_steps")
@@ -29,11 +29,12 @@ def found(document: Mapping[str, Any], names: Mapping[str, Mapping[str, str]]) -
 
 def _finding(finding: Mapping[str, Any], original: Callable[[str], str]) -> str:
     kept = _mapped({key: value for key, value in finding.items() if key not in ("id", "incident")}, original)
+    if kept["kind"] == _OWN_SIZES:
+        kept["values"] = None
     kept["evidence"], kept["brokers"] = len(kept["evidence"]), sorted(kept["brokers"])
     for key in _OF_TEXT:
         text = kept[key] if isinstance(kept[key], str) else " ".join(kept[key])
         kept[key] = sorted(Counter(_WORD.findall(_PLACE.sub("", text))).items()) if kept["kind"] != _OWN_SIZES else None
-    kept["values"] = kept["values"] if kept["kind"] != _OWN_SIZES else None
     kept["places"] = sorted(json.dumps(place, sort_keys=True, default=str) for place in kept.get("places") or ())
     return json.dumps(kept, sort_keys=True, default=str)
 
@@ -43,4 +44,4 @@ def _mapped(value: Any, original: Callable[[str], str]) -> Any:
         return {key: _mapped(inner, original) for key, inner in value.items()}
     if isinstance(value, list):
         return [_mapped(inner, original) for inner in value]
-    return original(_PLACE.sub("", value)) if isinstance(value, str) else value
+    return _PLACE.sub("", original(value)) if isinstance(value, str) else value

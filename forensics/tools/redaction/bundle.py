@@ -26,7 +26,7 @@ from typing import IO, BinaryIO, cast
 from forensics.output.files import whole_file, whole_path
 from forensics.output.json_text import encoded
 from forensics.output.version import version
-from forensics.tools.redaction import segments, text
+from forensics.tools.redaction import logs, reading, segments, text
 from forensics.tools.redaction.check import Check
 from forensics.tools.redaction.names import Names
 from forensics.tools.redaction.stand_ins import StandIns
@@ -114,7 +114,7 @@ def _sha256(file: Path) -> str:
 def _note(unit: Unit, names: Names, used: StandIns) -> None:
     """Collects the names of one unit, and what looks like a stand-in."""
     for member, bare, _ in read_unit(unit):
-        text.note_member(member, names)
+        reading.note_member(member, names)
         used.look(member.path.encode("utf-8", "replace"))
         if bare is None:
             continue
@@ -124,7 +124,7 @@ def _note(unit: Unit, names: Names, used: StandIns) -> None:
             copied = segments.names_records(member.path) or kind in CHECKPOINT_KINDS
             whole = _spooled(stream, cast(BinaryIO, spool)) if copied else stream
             for told in read_source(member, whole):
-                text.note_all(told, names, binary=kind in SEGMENTS)
+                reading.note_all(told, names, binary=kind in SEGMENTS)
             if copied:  # events do not contain all the names in these files
                 whole.seek(0)
                 for _ in _anew(member, whole, kind, names, b"-"):
@@ -156,7 +156,7 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
                     spool.writelines(_anew(member, stream, kind, done.names, secret))
                     path = paths.of(member.path)
                     _add(tar, path, member, cast(BinaryIO, spool))
-            except (text.Unsafe, UnreadableBatch) as why:
+            except (logs.Unsafe, UnreadableBatch) as why:
                 done.left_out.append((member.path, kind, str(why)))
                 continue
             done.written += 1
@@ -172,19 +172,19 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
 
 
 def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: bytes) -> Iterator[bytes]:
-    """A rewritten file in pieces. Raises Unsafe or Unreadable if it must be left out."""
+    """A rewritten file in pieces. Raises Unsafe or UnreadableBatch if it must be left out."""
     if kind in SEGMENTS:
         yield from segments.rewritten(stream, member.path, kind, names, secret)
     elif kind != "empty":
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
             whole = _spooled(stream, cast(BinaryIO, spool))
-            read: text.Taken = {}
+            read: reading.Taken = {}
             if kind in LOG_KINDS or kind in text.PLAIN:
-                read = text.taken(read_source(member, whole))
+                read = reading.taken(read_source(member, whole))
                 whole.seek(0)
             lines = text.rewritten(whole, kind, names, read)
             if lines is None:
-                raise text.Unsafe("contents unknown" if kind not in NOT_NEEDED else "not needed")
+                raise logs.Unsafe("contents unknown" if kind not in NOT_NEEDED else "not needed")
             yield from (line.encode("utf-8", "replace") for line in lines)
 
 

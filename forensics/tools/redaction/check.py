@@ -12,8 +12,10 @@ from typing import BinaryIO
 
 import regex
 
+from forensics.tools.redaction.logs import lines_of
 from forensics.tools.redaction.names import HEXADECIMAL, INTERNAL, SHORT, Names
-from forensics.tools.redaction.text import NUMERIC_KINDS, PLAIN, Read, lines_of, taken
+from forensics.tools.redaction.reading import Read, taken
+from forensics.tools.redaction.text import NUMERIC_KINDS, PLAIN
 from forensics.tools.redaction.vocabulary import everything, of_samples, with_digits
 from parsers.evidence import HEAD, kind_of, read_source
 from parsers.layouts import TIME, prefix

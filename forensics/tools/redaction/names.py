@@ -17,7 +17,8 @@ from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 
-from forensics.tools.redaction.vocabulary import everything, is_id, is_read, labels, of_paths
+from forensics.tools.redaction.vocabulary import everything, is_id, is_read, labels, of_code, of_paths
+from parsers.masking import HIDDEN, masked
 
 KINDS = ("topic", "group", "transaction", "client", "member", "host", "cluster", "id", "address", "word")
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata", "__remote_log_metadata", "__share_group_state"})
@@ -69,6 +70,7 @@ _MARKS = frozenset(
 _OF_LABEL = re.compile(r"\"?\s*[:=(\[]")
 _TOPIC_BEFORE = re.compile(r"[Tt]opics?\"?(?::|=| )\s*\"?$")
 _HEXADECIMAL = re.compile(r"(?<![A-Za-z0-9])0x[0-9A-Fa-f]+(?![A-Za-z0-9])")
+NUMERIC = re.compile(r"-?\d{1,19}(?:[.,:] ?-?\d{1,19})*(?:-IV\d+)?", re.ASCII)
 _NOT_KNOWN = "N/A"
 _STEP = re.compile(r"([/\\])")
 _PARTITION = re.compile(r"(?P<name>.+)-(?P<number>\d{1,10})(?:\.(?P<mark>[0-9a-f]{32})(?P<state>-(?:delete|future|stray)))?")
@@ -197,6 +199,15 @@ class Names:
         begin = text.index(inner)
         before, after = text[:begin], text[begin + len(inner) :]
         return f"{before[-_SHORT:]}{self.add('word', inner)}{after[:_SHORT]}"
+
+    def setting(self, key: str, value: str, values: Set[str] | None = None) -> str:
+        """The value of a setting: numbers of those of Kafka's settings that this tool reads, words of Kafka, and stand-ins. `values`: the
+        numbers that a reader took from these settings, if it does not read all."""
+        value = masked(key, value)
+        numeric = is_read(key) and NUMERIC.fullmatch(value.strip()) is not None
+        if value == HIDDEN or (numeric and (values is None or value.strip() in values)):
+            return value
+        return self.whole.get(value.strip()) or self.text(value, KeptWords(of_code() | of_paths(), self.seen.nodes | self.seen.ports))
 
     def _name(self, token: str) -> str | None:
         """The stand-in of a whole token: of a name, an id, the directory of a partition, an address."""

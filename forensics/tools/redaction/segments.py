@@ -20,7 +20,6 @@ from typing import BinaryIO
 import google_crc32c
 
 from forensics.tools.redaction.names import KeptWords, Names
-from forensics.tools.redaction.text import value_of
 from forensics.tools.redaction.vocabulary import is_read, of_code, of_settings
 from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import BatchRecord, UnreadableBatch, marked, records
@@ -473,7 +472,7 @@ def _config(value: _Copy, version: int, names: Names) -> bytes:
     kind = value.raw(1)[0]
     value.string(lambda name: names.add("topic", name) if kind == _TOPIC else name if name in names.seen.nodes else names.step(name))
     key = value.string(lambda key: names.text(key, KeptWords(of_settings()))) or ""
-    value.string(lambda text: value_of(key, text, names))
+    value.string(lambda text: names.setting(key, text))
     return value.rest()
 
 

@@ -64,19 +64,19 @@ Inspection Initiated Dump Stall pause young mixed initial mark remark cleanup to
 which application threads were stopped Safepoint ns real Times gc info safepoint
 """
 SETTINGS = """
-acks advertised algorithm assignors auth authentication authenticator auto background backlog backoff batch broker buffer builder bytes cache
-callback certificates chain check checkpoint cipher cleaner cleanup client cluster codec compact compression config connect connection connections
-consumer controlled controller coordinator copier copy create crl dedupe default delay delegation delete deletion dir directory dirs
-downconversion early elect election enable encoder endpoint expiration expiry factor factory feature fetch flight flush follower format group
-hash heartbeat high host hostname hours https id idempotence identification idle imbalance impl implementation include incremental index
+acks acl advertised algorithm assignors auth authentication authenticator auto background backlog backoff batch broker buffer builder bytes cache
+callback certificates class chain check checkpoint cipher cleaner cleanup client cluster codec commit compact compression config connect connection connections
+consumer controlled controller coordinator copier copy create crl dedupe default delay delegation difference delete deletion dir directory dirs
+downconversion early elect election enable enabled encoder endpoint expiration expiry factor factory feature fetch flight flush follower format generation group
+hash heartbeat high host hostname hours https id idempotence identification ip idle imbalance impl implementation include incremental index
 initial insync inter internal interval io isr issuer iterations jitter jwks kafka kerberos key keyfactory keymanager keystore kinit kraft lag
 leader length level lifetime limit linger listen listener listeners load local location log login manager mapping master max mechanism
 mechanisms memory message messages meta metadata method metric metrics migration min minutes ms name naming network node num oauthbearer
-ocsp offset offsets open optimization partition partitions per percentage period policy polling pool port preallocate prefix principal
+ocsp offset offsets open optimization partition partitions password per percentage period policy polling pool port preallocate prefix principal
 process producer properties protocol protocols provider providers purgatory purge quarantine queue queued quorum quota quotas rack random
 rate ratio reader reauth rebalance receive recording recovery refresh relogin remote renew replica replicas replication reporter reporters
-request requests reserved retention retries retry roles roll rules sample samples sasl scope second seconds secure security segment selector
-send server service servers session sessions setup share shutdown size skew slots snapshot snapshots socket ssl standby state static storage store
+request requests required reserved response retention retries retry roles roll rules sample samples sasl scope second seconds secure security segment selector
+send server service servers session sessions set setup share shutdown size skew slots snapshot snapshots socket ssl standby state static storage store
 strategy streams sub suites super sync telemetry thread threads throttle throttled ticket time timeout timestamp token topic total transaction
 transactional transport trustmanager truststore type unclean unstable update uri url user users verification version versions voters wait
 watermark window workers zookeeper bootstrap replicated alter
@@ -147,8 +147,14 @@ def of_paths() -> frozenset[str]:
     return words(OF_PATHS) | {word for word in WORD.findall(f"{told} {_strings(paths)}") if len(word) > 1}
 
 
+@lru_cache(maxsize=1)
 def of_settings() -> frozenset[str]:
     return words(SETTINGS)
+
+
+def is_setting(name: str) -> bool:
+    """Whether it consists of words of Kafka's settings."""
+    return of_settings().issuperset(name.split("."))
 
 
 @lru_cache(maxsize=1 << 12)

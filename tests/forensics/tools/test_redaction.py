@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from forensics.cli import cli
 from forensics.model.cluster import process_errors
-from forensics.tools.redaction import segments, text
+from forensics.tools.redaction import logs, reading, segments, text
 from forensics.tools.redaction.bundle import Leak, redact
 from forensics.tools.redaction.check import Check
 from forensics.tools.redaction.names import INTERNAL, KeptWords, Names
@@ -50,7 +50,7 @@ TOPICS = st.text("abcXYZ019._-", min_size=1, max_size=12) | st.sampled_from(
 def names_of(rows: list[Row]) -> Names:
     names = Names()
     for row in rows:
-        text.note(row, names)
+        reading.note(row, names)
     return names
 
 
@@ -76,7 +76,7 @@ def test_every_line_that_is_read_is_read_alike_with_other_names() -> None:
         for sample in pattern.samples if pattern.event != "irrelevant" else ():
             rows = search_all(sample.line)
             names = names_of([*rows, {"event": "", "topic": "orders", "partition": 0}])
-            anew = "".join(text.log(io.BytesIO(sample.line.encode()), names, text.taken(rows)))
+            anew = "".join(logs.log(io.BytesIO(sample.line.encode()), names, reading.taken(rows)))
             assert told(search_all(anew)) == told(rows, names), anew
             assert left_in(anew, names) is None
 
@@ -90,8 +90,8 @@ def test_no_name_is_left_and_each_is_replaced_by_one_thing(topics: list[str], da
     for topic in data.draw(st.lists(st.sampled_from(topics), min_size=1, max_size=4)):
         line = f"[2026-11-21 02:15:38,147] INFO [Log partition={topic}-0, dir=/data] Truncating to offset 7 (kafka.log.Log)"
         rows = search_all(line)
-        text.note(rows[0], names)
-        anew = "".join(text.log(io.BytesIO(line.encode()), names, text.taken(rows)))
+        reading.note(rows[0], names)
+        anew = "".join(logs.log(io.BytesIO(line.encode()), names, reading.taken(rows)))
         assert anew == line.replace(f"{topic}-0", f"{stand_ins[topic]}-0")
         assert left_in(anew, names) is None
     assert {names.add("topic", topic) for topic in INTERNAL} == INTERNAL
@@ -308,7 +308,7 @@ RAISED = "[2026-11-21 02:15:38,147] ERROR Error while accepting connection (kafk
 )
 def test_words_that_name_the_cause_of_an_error_stay(line: str, stays: str) -> None:
     rows = search_all(RAISED + line)
-    anew = "".join(text.log(io.BytesIO((RAISED + line).encode()), names_of(rows), text.taken(rows)))
+    anew = "".join(logs.log(io.BytesIO((RAISED + line).encode()), names_of(rows), reading.taken(rows)))
     assert stays in anew and not any(part in anew for part in ("acme", "Alice", "4711"))
     assert [[e for e in process_errors.EXPRESSIONS if re.search(e, t)] for t in (anew,)] == [
         [e for e in process_errors.EXPRESSIONS if re.search(e, line)]
