@@ -233,7 +233,7 @@ _PATTERNS = {pattern.name: pattern for pattern in PATTERNS}
 _OF_NAMES = ("topic", "value", "host", "directory", "reason", "key")
 
 
-class _Part(NamedTuple):
+class _TextPart(NamedTuple):
     """Text in place of a part of a record."""
 
     begin: int
@@ -251,11 +251,11 @@ class RewrittenRecord:
         self.text = "\n".join(bodies)
         self._begins = [0, *accumulate(len(body) + 1 for body in bodies)]
         self._names, self._kept = names, kept
-        self._parts: list[_Part] = []
+        self._parts: list[_TextPart] = []
 
     def put(self, begin: int, end: int, text: str, *, fixes: bool = True) -> None:
         if begin < end:
-            self._parts.append(_Part(begin, end, text, fixes))
+            self._parts.append(_TextPart(begin, end, text, fixes))
 
     def component(self, begin: int, end: int, logger: str | None) -> tuple[int, int]:
         """Puts the prefix with which a class of Kafka names itself and its node. Returns where it ends if it names a node, and where the
@@ -373,10 +373,10 @@ class RewrittenRecord:
     def _free(self, text: str) -> str:
         return self._names.text(text, self._kept)
 
-    def _joined(self, begin: int, end: int, parts: Iterable[_Part], other: Callable[[str], str] | None) -> str:
+    def _joined(self, begin: int, end: int, parts: Iterable[_TextPart], other: Callable[[str], str] | None) -> str:
         """A line of parts and what is between them. `other`: what becomes of that; None: free text."""
         pieces = []
-        for part in (*parts, _Part(end, end, "", False)):
+        for part in (*parts, _TextPart(end, end, "", False)):
             if begin < part.begin:
                 gap = self.text[begin : part.begin]
                 pieces += [other(gap) if other is not None else self._in_word(begin, part.begin) or self._free(gap), part.text]

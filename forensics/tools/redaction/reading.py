@@ -84,7 +84,7 @@ _WITH_HOSTS = re.compile(
 """Settings in which a word before a number is a host; in `super.users` it is the type of a principal."""
 HOSTED = re.compile(r"(?:^|[@/,\s\[(])([A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9])(?::|, ?)(\d{2,5})(?!\d)", re.ASCII)
 _IN_PATH = re.compile(r"[/\\]([A-Za-z0-9._-]{1,249})-(\d{1,10})[/\\]\d{20}\.", re.ASCII)
-_PORT = re.compile(r"://[^,]*:(\d{2,5})(?=,|$)", re.ASCII)
+_PORT = re.compile(r"://[^,]{0,300}:(\d{2,5})(?=,|$)", re.ASCII)
 _NOTED = ["event", "topic", "partition", "topic_id", "key", "value", "host", "reason", "directory", "node", "broker", "leader"]
 
 

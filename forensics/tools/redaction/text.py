@@ -31,7 +31,7 @@ from parsers.schemas import INT32, INT64
 
 _DATE = re.compile(r"#[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d? \d\d:\d\d:\d\d [A-Z]{1,5} 20\d\d\s*", re.ASCII)
 _CLEAN_SHUTDOWN = re.compile(r'\s*\{\s*"version"\s*:\s*\d{1,4}\s*,\s*"brokerEpoch"\s*:\s*-?\d{1,19}\s*\}\s*', re.ASCII)
-_ASSIGNED = re.compile(r"([\w.-]+)=([^,\s\"'{}()\[\]]+)")
+_ASSIGNED = re.compile(r"(?<![\w.-])([\w.-]+)=([^,\s\"'{}()\[\]]+)")
 _ZNODE_TIME = re.compile(r"[cm]time = [A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d (?:UTC|GMT) 20\d\d\s*", re.ASCII)
 _JSON_ESCAPE = regex.compile(r"(?<!\\)(?:\\\\)*\K\\(?:u([0-9a-fA-F]{4})|[^\\u])")
 _SIZE = re.compile(r"(?<![\w.])\d+([BKMG])(?![A-Za-z])", re.ASCII)
