@@ -190,7 +190,7 @@ def test_a_leader_elected_from_outside_the_isr_did_not_catch_up() -> None:
 
 @for_each([n for n in NAMES if n.startswith(("eligible-", "last-replica-standing-unprovable-4"))])
 def test_an_empty_isr_names_who_may_lead(name: str) -> None:
-    found = [f for f in said(name, "offline-partition") if "its ISR was []" in words(f).explanation]
+    found = [f for f in said(name, "offline-partition") if "its ISR was empty" in words(f).explanation]
     assert all("With an empty ISR" in words(f).explanation for f in found)
     assert found or "unprovable" in name
 

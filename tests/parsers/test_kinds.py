@@ -63,7 +63,8 @@ def test_every_kind_is_used_or_says_why_not() -> None:
     """Rules and the model name the kinds that they use, or select them by a role that is used; a kind shown only in views is not used."""
     names = re.compile(rf'"({"|".join(KINDS)})"')
     rooms = ("rules", "model", "proof", "incidents", "tools")
-    used = {name for room in rooms for path in (ROOT / "forensics" / room).rglob("*.py") for name in names.findall(path.read_text())}
+    files = (path for room in rooms for form in ("*.py", "*.toml") for path in (ROOT / "forensics" / room).rglob(form))
+    used = {name for path in files for name in names.findall(path.read_text())}
     unreported = {kind.name for kind in KINDS.values() if kind.unreported}
     assert KINDS.keys() - used == unreported
 
@@ -81,6 +82,8 @@ def test_kinds_are_named_only_where_the_name_is_checked() -> None:
         ):
             wrong += [(place, text) for text in _texts([node.left, *node.comparators]) if text not in KINDS]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("of", "next_of"):
+            if node.args and isinstance(node.args[0], ast.Name):  # a writer of rows of this class
+                continue
             wrong += [(place, text) for text in _texts(node.args) if text not in KINDS]
         elif isinstance(node, ast.Set | ast.Tuple | ast.List | ast.Dict):
             texts = set(_texts(node.keys if isinstance(node, ast.Dict) else node.elts))

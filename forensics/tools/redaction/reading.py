@@ -76,8 +76,10 @@ def _numbers(value: Any) -> Iterator[int]:
 
 _OF_GROUPS = named("group-commit", "client-reset", "group-coordinated")
 """Kinds whose value is a group."""
-_OF_ADDRESSES = frozenset({"connection-failed", "authentication-failed", "broker-registered", "group-member"})
+_OF_ADDRESSES = named("connection-failed", "authentication-failed", "broker-registered", "group-member")
 """Kinds whose value or host is an address."""
+_OF_CLUSTERS = named("log-directory-identity", "cluster-id-mismatch")
+"""Kinds whose value is a cluster id."""
 _WITH_HOSTS = re.compile(
     r"(?:advertised\.)?(?:listeners|host\.name)|zookeeper\.connect|(?:controller\.quorum\.)?bootstrap\.servers|controller\.quorum\.voters"
 )
@@ -117,7 +119,7 @@ def note(row: Row, names: Names, *, binary: bool = False) -> None:
         names.add("client", key)
     elif event == "transaction-state":
         names.add("transaction", value)
-    elif event in ("log-directory-identity", "cluster-id-mismatch") or (event == "config" and key == "cluster.id"):
+    elif event in _OF_CLUSTERS or (event == "config" and key == "cluster.id"):
         for cluster in (value, row.get("reason") or "" if event == "cluster-id-mismatch" else ""):
             names.add("cluster", cluster)
     if event in _OF_ADDRESSES or (event == "config" and _WITH_HOSTS.fullmatch(key)):

@@ -41,7 +41,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(top / "a.case", top / "b.case")
     old = shutil.copytree(top / "a.case", top / "old.case") / "case.json"
     old.write_text(json.dumps({**json.loads(old.read_text()), "schema": "kafka-forensics/case/2"}))
-    audit = {"schema": "kafka-forensics/audit/2", "clusters": {"prod": "p.json", "test": "t.json"}}
+    of_audit = {"settings": {"archive": [], "layout": None, "records": False}, "files": "f.parquet"}
+    audit = {"schema": "kafka-forensics/audit/2", **of_audit, "clusters": {"prod": "p.json", "test": "t.json"}}
     (top / "tables" / "_audit" / "manifest.json").write_text(json.dumps(audit))
     return top
 

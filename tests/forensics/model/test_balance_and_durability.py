@@ -85,7 +85,7 @@ def test_exposure_adds_up(name: str) -> None:
     told = recorded.report(name).document()["cluster"]["durability"]["exposure"]
     whole = told["cluster"]["watched_partition_minutes"]
     assert whole > 0
-    for what in ("offline", "below", "at", "alone", "untold"):
+    for what in ("offline", "below", "at", "alone", "not_covered"):
         assert 0 <= told["cluster"][f"{what}_partition_minutes"] <= whole
     for topic in told["topics"]:
         assert topic["watched_partition_minutes"] <= whole

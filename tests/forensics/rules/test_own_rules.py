@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from forensics.views.document import rules_digest
 from forensics.words import words
 from parsers import pattern_files
 from parsers.own_files import OwnFile, opened
+from tests.conftest import Done
 from tests.forensics.staged import report
 from tests.support.paths import ROOT
 from tests.support.schemas import of_report
@@ -199,14 +200,14 @@ def test_a_finding_is_in_the_report_its_schema_and_sarif() -> None:
     assert rule_of(found.kind) not in rules() and found.kind in declared()
 
 
-def test_a_case_keeps_the_rules(tmp_path: Path) -> None:
+def test_a_case_keeps_the_rules(called: Callable[..., Done], tmp_path: Path) -> None:
     for path, content in evidence().items():
         (tmp_path / "logs" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "logs" / path).write_bytes(content)
     (tmp_path / "my.toml").write_text(STORAGE.text)
     case, first, second = (str(tmp_path / name) for name in ("a.case", "first.json", "second.json"))
-    done = run("analyze", str(tmp_path / "logs"), "--rules", str(tmp_path / "my.toml"), "--case", case, "--json", first)
-    assert done.exit_code == 0, done.output
+    done = called("analyze", "logs", "--rules", str(tmp_path / "my.toml"), "--case", case, "--json", first, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     (tmp_path / "my.toml").unlink()
     rule_files.put_in_force(())
     rule_files._known.clear()

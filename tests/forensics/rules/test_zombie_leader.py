@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.words import words
 from tests.forensics.proof.staging import Staged, begun
 from tests.forensics.staged import of, report
 
@@ -24,13 +25,13 @@ def deposed(isr: list[int], *, version: int = 2) -> Staged:
 
 
 @pytest.mark.parametrize(
-    ("story", "words"),
+    ("story", "ending"),
     [
         (deposed([1, 2]), "acks=all writes could not succeed there, because broker 2, a member of its ISR, no longer fetched from it."),
         (deposed([1]), "and acks=all writes, too, if min.insync.replicas allowed: broker 2 was not in its ISR [1]."),
         (deposed([1], version=4), "and acks=all writes, too, if broker 2 was not in its ISR."),
     ],
 )
-def test_acks_all_waits_for_the_isr_of_the_leader_that_was_deposed(story: Staged, words: str) -> None:
+def test_acks_all_waits_for_the_isr_of_the_leader_that_was_deposed(story: Staged, ending: str) -> None:
     (found,) = of(report(story.files), "zombie-leader")
-    assert words(found).explanation.endswith(words)
+    assert words(found).explanation.endswith(ending)

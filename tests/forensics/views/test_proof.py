@@ -67,7 +67,12 @@ def row(number: int, kind: str = CHANGE, **cells: Any) -> Handover:
 
 
 def lossy(number: int, offset: int = 200, end: int = 358, high_watermark: int = 358) -> Handover:
-    sure = {"exact_end": True, "earlier": Possible.of(YES), "here": Possible.of(YES), "foreign": Possible.of(NO)}
+    sure = {
+        "exact_end": True,
+        "written_before_handover": Possible.of(YES),
+        "lost_in_this_handover": Possible.of(YES),
+        "from_other_topic": Possible.of(NO),
+    }
     gone = Removed(1, "truncation", Interval.exactly(offset), Interval.exactly(end), **sure)
     ends = {"old_log_end": Interval.exactly(end), "new_log_end": Interval.exactly(offset), "high_watermark": Interval(high_watermark)}
     state = {"election": Possible.of(OUTSIDE), "process": Possible.of(CRASHED), "had_all": Possible.of(YES, NO)}
@@ -173,11 +178,9 @@ def test_a_reason_is_stated_once_and_premises_are_listed() -> None:
     assert shown.count("broker 1: the lines of server.log are cut at 9 characters") == 1
 
 
-def test_a_case_without_the_table_says_so() -> None:
-    proof = {**table([row(0, BEGIN)]), "handovers": None}
-    assert "no table `handovers`" in printed(proof, 200)
-    assert printed({**proof, "handovers": []}, 200).splitlines()[1].startswith("no leader epoch")
-    assert "row  UTC" not in printed({**proof, "handovers": []}, 200)
+def test_a_partition_without_a_handover_has_no_table() -> None:
+    shown = printed({**table([row(0, BEGIN)]), "handovers": []}, 200)
+    assert shown.splitlines()[1].startswith("no leader epoch") and "row  UTC" not in shown
 
 
 # recorded evidence

@@ -17,12 +17,13 @@ from forensics.model.cluster.effective import MIN_ISR, NEVER, UNCLEAN, default, 
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.cluster.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
 from forensics.model.events import Event
-from forensics.model.findings import LEVELS, Finding
+from forensics.model.findings import FOLDED, LEVELS, Finding
 from forensics.model.message import Message
 from forensics.model.partition.durability import Exposure, at_min_isr, below_min_isr, document, exposure, required, settled, topics
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import together
+from forensics.model.record import reader
 from forensics.rules.risky_setting import after_rules
 from forensics.words import summary, text, words
 from tests.forensics.staged import Story, of, report
@@ -528,7 +529,7 @@ def test_what_is_open_in_a_cluster_that_is_over_lasted_until_it_ended() -> None:
         known = cluster(config(MIN_ISR, "2", topic="t"))
         known.number = life
         rows = (row["finding"] for row in judge_partition(timeline, known))
-        open_ = [Finding.of(f) for f in rows if f is not None and f["kind"] == "under-min-isr"]
+        open_ = [reader(Finding)({**f, **dict.fromkeys(FOLDED)}) for f in rows if f is not None and f["kind"] == "under-min-isr"]
         assert [said in summary(f) for f in open_] == [True]
         up_to = together(open_)["up_to"]
         assert isinstance(up_to, Message) and text(up_to) == said
