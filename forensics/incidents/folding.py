@@ -36,6 +36,7 @@ from forensics.model.findings import (
     Written,
 )
 from forensics.model.message import Message, Value, said, values
+from forensics.model.times import runs, within
 from forensics.rules import named_in_steps
 from forensics.thresholds import CRASH_NOTICED, MAX_SEPARATE_EVENTS, NAMED
 
@@ -133,14 +134,7 @@ def _worst(findings: Sequence[Statement], many: Aggregation) -> list[Statement]:
 
 def _runs(group: Sequence[Statement]) -> Iterator[list[Statement]]:
     """The findings by time, split where nothing happened for longer than it takes to notice one event."""
-    run: list[Statement] = []
-    for f in group:
-        if run and _at(f) - _at(run[-1]) > CRASH_NOTICED:
-            yield run
-            run = []
-        run.append(f)
-    if run:
-        yield run
+    return runs(group, within(CRASH_NOTICED, _at, _at))
 
 
 def _at(f: Statement) -> datetime:

@@ -22,6 +22,7 @@ from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
 from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.record import Int32, Record
+from forensics.model.times import runs
 from forensics.proof.aftermath import sentences
 from forensics.rules import RULES, kind_of, rule_of
 from forensics.thresholds import CRASH_NOTICED, LEADERSHIP_RETURNS, SAME_INCIDENT, STOP_NOTICED_EARLY
@@ -256,7 +257,7 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
     plans = [f for kind, rule in causes.items() if rule.plan for f in findings.get(kind, ()) if f.start is not None]
     planned = _planned([r for r in roots if _is(r, Purpose.CLEAN_STOP)], sorted(plans, key=_start))
     stops = [r for r in roots if _is(r, Purpose.CLEAN_STOP) and r not in {x for own in planned.values() for x in own}]
-    found = [*_one_incident([r for r in roots if not _is(r, Purpose.CLEAN_STOP)], _during), *_one_incident(stops, _next)]
+    found = [*runs([r for r in roots if not _is(r, Purpose.CLEAN_STOP)], _during), *runs(stops, _next)]
     return [
         *(_Group(_id(own, plan), plan.kind, tuple(own), plan) for plan, own in planned.items()),
         *(_Group(_id(group), _kind(group), tuple(group)) for group in found),
@@ -325,17 +326,6 @@ def _during(before: Sequence[_Root], after: _Root) -> bool:
 
 def _next(before: Sequence[_Root], after: _Root) -> bool:
     return any(r.end is not None and after.start <= r.end + SAME_INCIDENT for r in before[-1:])
-
-
-def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Root], bool]) -> list[list[_Root]]:
-    """Roots by time; each joins the previous ones if it belongs to their incident."""
-    groups: list[list[_Root]] = []
-    for root in roots:
-        if groups and joins(groups[-1], root):
-            groups[-1].append(root)
-        else:
-            groups.append([root])
-    return groups
 
 
 def _nodes(ids: Collection[int], controllers: Collection[int]) -> Value:

@@ -26,6 +26,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Client, ClientOfGroup
 from forensics.model.message import Range
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import undated_first
 from forensics.output.shell import option
 from forensics.proof.losses import Loss
 from parsers.frozen import dataclass
@@ -72,7 +73,7 @@ def _by_group(events: Sequence[Event]) -> dict[str, list[Event]]:
 
 def _with(members: Sequence[Event], client: Client) -> Client:
     """The result, with the members of the group."""
-    latest = sorted(members, key=lambda m: m.at or datetime.min, reverse=True)
+    latest = sorted(members, key=undated_first, reverse=True)
     protocol = client.protocol or next((m.reason for m in latest if m.reason), None)
     clients = dict.fromkeys(ClientOfGroup(m.key or "", m.host) for m in latest)
     return replace(client, protocol=protocol, members=tuple(clients)[:MOST_MEMBERS])
@@ -92,7 +93,7 @@ def _in_order(commits: Sequence[Event]) -> list[Event]:
     once = {(c.at, c.offset, c.leader_epoch): c for c in commits if c.pattern != NAMES_GROUPS}
     dated = sorted(once.values(), key=lambda c: (c.at or datetime.min, c.offset if c.offset is not None else -1))
     shown = [c for c in commits if c.pattern == NAMES_GROUPS and not (dated and dated[-1].offset == c.offset)]
-    return sorted([*dated, *shown], key=lambda c: c.at or datetime.min)
+    return sorted([*dated, *shown], key=undated_first)
 
 
 def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: PartitionTimeline) -> GroupReader | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,22 +15,18 @@ from forensics.model.events import Event, lasting
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.isr_removal import session_time
+from forensics.model.times import runs
 from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    runs: dict[int, list[list[Event]]] = {}
+    fenced: dict[int, list[Event]] = defaultdict(list)
     for event in cluster.events:
         broker = _fenced(event)
-        if broker is None or event.at is None or _down(cluster.availability(broker), event, event.at):
-            continue
-        own = runs.setdefault(broker, [])
-        if own and _same(own[-1], event, cluster.availability(broker)):
-            own[-1].append(event)
-        else:
-            own.append([event])
-    for broker, groups in sorted(runs.items()):
-        for group in groups:
+        if broker is not None and event.at is not None and not _down(cluster.availability(broker), event, event.at):
+            fenced[broker].append(event)
+    for broker, events in sorted(fenced.items()):
+        for group in runs(events, partial(_same, availability=cluster.availability(broker))):
             yield _finding(broker, group, cluster)
 
 

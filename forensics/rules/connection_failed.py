@@ -14,12 +14,13 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
-from forensics.model.cluster.process_errors import failures, runs, span, who, who_all
+from forensics.model.cluster.process_errors import failures, of_one_failure, span, who, who_all
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
+from forensics.model.times import undated_first
 from forensics.thresholds import CONNECTS_AGAIN, CRASH_NOTICED, RECONNECTED, UNREACHABLE
 
 _LOCAL = ("localhost", "127.", "[::1]", "0:0:0:0:0:0:0:1")
@@ -79,7 +80,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
             targets[e.broker].append(e)
     for target, events in sorted(targets.items()):
         lasting = [e for same in _lasting(events, target, cluster) for e in same]
-        for same in runs(sorted(lasting, key=lambda e: e.at or datetime.min)):
+        for same in of_one_failure(sorted(lasting, key=undated_first)):
             yield _finding(_Unreachable(target, tuple(same), cluster), times)
 
 

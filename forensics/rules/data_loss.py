@@ -30,6 +30,7 @@ from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import runs
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNKNOWN
 from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, losses, unflushed
@@ -480,14 +481,8 @@ def _of_one_time(missing: Sequence[_Missing]) -> Iterator[Sequence[_Missing]]:
             dated.append((span.since, span.until, number))
         else:
             others.append(m)
-    runs: list[list[int]] = []
-    end = datetime.min
-    for since, until, number in sorted(dated):
-        if since > end:
-            runs.append([])
-        runs[-1].append(number)
-        end = max(end, until)
-    yield from ([missing[number] for number in sorted(run)] for run in runs)
+    of_one_time = runs(sorted(dated), lambda run, d: d[0] <= max(until for _, until, _ in run))
+    yield from ([missing[number] for number in sorted(n for _, _, n in run)] for run in of_one_time)
     if others:
         yield others
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import combinations, starmap, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -12,6 +12,7 @@ from forensics.model.findings import Finding, Statement, offsets_in, quote, toge
 from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import joined
 from forensics.proof.elections import elections
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import CopyConflict, Parting, copy_conflicts, partings, repacked_batches, same_batches, same_epoch_conflicts
@@ -148,13 +149,7 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
 
 def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
     """Adjacent spans as one range."""
-    found: list[Range] = []
-    for start, end in spans:
-        if found and found[-1].end == start:
-            found[-1] = Range(found[-1].start, end)
-        else:
-            found.append(Range(start, end))
-    return tuple(found)
+    return tuple(starmap(Range, joined(spans)))
 
 
 _MAX_LISTED = 5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, Outage
@@ -14,6 +13,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.model.times import undated_first
 from forensics.thresholds import OUTLIVES_ERROR
 
 _MAPS, _DOWN_CONVERSION, _OTHER_PROTOCOL, _OTHER = "map-failed", "down-conversion", "other-protocol", "memory"
@@ -46,7 +46,7 @@ def _errors(cluster: Cluster) -> list[Event]:
     memory = cluster.of("out-of-memory")
     known = {(e.writer, e.at) for e in memory}
     refused = (e for e in cluster.of("log-file-refused") if e.reason == "maps" and (e.writer, e.at) not in known)
-    return sorted((*memory, *refused), key=lambda e: e.at or datetime.min)
+    return sorted((*memory, *refused), key=undated_first)
 
 
 def _kind(error: Event) -> str:

@@ -16,6 +16,7 @@ from itertools import accumulate, takewhile
 from typing import Generic, TypeVar
 
 from forensics.model.events import Event
+from forensics.model.times import undated_first
 from forensics.thresholds import (
     CLOCK_TOLERANCE,
     CONNECTION_FAILS_AT_ONCE,
@@ -526,12 +527,12 @@ class Availability:
 
     def between(self, word: str, start: datetime, end: datetime) -> Sequence[Event]:
         own = self.said(word)
-        return own[bisect_left(own, start, key=_when) : bisect_right(own, end, key=_when)]
+        return own[bisect_left(own, start, key=undated_first) : bisect_right(own, end, key=undated_first)]
 
     def returned(self, after: datetime) -> Event | None:
         """The first report that it was back or registered."""
         first = (e for word in ("back", "registered") for e in self.between(word, after, datetime.max)[:1])
-        return min(first, key=_when, default=None)
+        return min(first, key=undated_first, default=None)
 
     def fenced(self, start: datetime, end: datetime) -> list[Event]:
         """The reports that it was lost, without those from times at which it was stopping or down."""
@@ -602,7 +603,7 @@ class Availability:
         if noticed is None or noticed.at is None:
             return None
         first = (_last_attempts(own, last, noticed.at) for own in self._attempts)
-        return min((e for e in first if e is not None), key=_when, default=None)
+        return min((e for e in first if e is not None), key=undated_first, default=None)
 
     @cached_property
     def _attempts(self) -> list[list[Event]]:
@@ -630,7 +631,7 @@ class Availability:
             *self.between("uncounted", last_line + STOP_NOTICED_EARLY, datetime.max),
         ]
         stopped = self.between("stop", last_line - STOP_NOTICED_EARLY, datetime.max)[:1]
-        for event in sorted((*gone, *stopped), key=_when):
+        for event in sorted((*gone, *stopped), key=undated_first):
             if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
                 if event not in stopped:
                     yield Outage(MISSED, life, last_line, None, None, event, noticed=self._unreachable(last_line, event) or event)
@@ -646,7 +647,7 @@ class Availability:
 def _last_attempts(of_one_node: Sequence[Event], after: datetime, until: datetime) -> Event | None:
     """The first of the failures of one node that follow each other up to `until`; None if they do not all come after `after`."""
     first = None
-    for n in range(bisect_right(of_one_node, until, key=_when) - 1, -1, -1):
+    for n in range(bisect_right(of_one_node, until, key=undated_first) - 1, -1, -1):
         e = of_one_node[n]
         if e.at is None or e.last_at is None or until - e.last_at > CONNECTION_RETRIED:
             break
@@ -676,7 +677,7 @@ def availabilities(
                 said[broker][word].append(event)
     for own in said.values():
         for reports in own.values():
-            reports.sort(key=_when)
+            reports.sort(key=undated_first)
     return {b: Availability(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b, ())) for b in sorted({*lives, *said})}
 
 
@@ -714,7 +715,3 @@ _CHANGES = {
     "shutdown": "stop",
     "unregistered": "unregistered",
 }
-
-
-def _when(event: Event) -> datetime:
-    return event.at or datetime.min

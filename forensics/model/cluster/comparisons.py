@@ -16,6 +16,7 @@ from itertools import chain, pairwise
 from forensics.model.cluster.clocks import Relation, Subject, combined
 from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
 from forensics.model.events import Event
+from forensics.model.times import undated_last
 from forensics.thresholds import COMING_UP, SEPARATE_RESTARTS
 from parsers.kinds import RECORDS, STARTS, By, Role, named, of
 
@@ -221,7 +222,7 @@ def _registrations_seen(own: Mapping[int, Sequence[Event]]) -> dict[tuple[int | 
     for node, events in own.items():
         begun = _controller_starts(events)
         for e in events:
-            said = e.reason == "decided" or (e.reason == "replayed" and not _comes_up(begun, _moment(e)))
+            said = e.reason == "decided" or (e.reason == "replayed" and not _comes_up(begun, undated_last(e)))
             if e.event == "broker-registered" and said and e.broker_epoch is not None and e.broker != node:
                 seen[(e.broker, e.broker_epoch)].append(e)
     return seen
@@ -245,7 +246,7 @@ class _Decided:
                 made[key].append(e)
             elif e.reason == "sent" and key is not None and e.controller_epoch is not None:
                 self.sent[e.broker][key, e.controller_epoch].append(e)
-        causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
+        causes = {key: (min(found, key=undated_last), max(found, key=undated_last)) for key, found in made.items()}
         self.causes = {key: first for key, (first, last) in causes.items() if _apart(first, last) <= NOTICED_MS}
         """The decision that created each leader epoch, where all decisions for it were made at one time."""
 
@@ -256,7 +257,7 @@ class _Started:
     def __init__(self, node: int, events: Sequence[Event], begun: Sequence[datetime]) -> None:
         self.node = node
         # a starting broker receives decisions of any earlier time
-        self.first = {k: e for k, e in _firsts(events).items() if not (_new_process(e) or _comes_up(begun, _moment(e)))}
+        self.first = {k: e for k, e in _firsts(events).items() if not (_new_process(e) or _comes_up(begun, undated_last(e)))}
         self.received: dict[_Order, list[Event]] = defaultdict(list)
         for e in events:
             key = _epoch(e)
@@ -285,7 +286,7 @@ def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
     differences = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
     # an isolated value far before all others comes from an earlier topic with the same name
     least, n = next((t for t, later in pairwise(differences) if later[0] - t[0] <= NOTICED_MS), differences[0])
-    moments = [_moment(pairs[m][1]) for t, m in differences if least <= t <= least + NOTICED_MS]
+    moments = [undated_last(pairs[m][1]) for t, m in differences if least <= t <= least + NOTICED_MS]
     low = least - (NOTICED_MS if max(moments) - min(moments) >= SEPARATE_RESTARTS else BUSY_MS)
     return Relation(Subject(decided.node), Subject(started.node), least, low, least, pairs[n])
 
@@ -312,10 +313,6 @@ def _epoch(e: Event) -> _Epoch | None:
     return (
         (e.topic, e.partition, e.leader_epoch) if e.topic is not None and e.partition is not None and e.leader_epoch is not None else None
     )
-
-
-def _moment(e: Event) -> datetime:
-    return e.at or datetime.max
 
 
 def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
@@ -356,7 +353,7 @@ def _by_starts_and_stops(
     for (one, two), r in best.items():
         near = _near(likely[one, two], r)
         alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
-        if not alone or not _of_two_events(r, _meant(r, anchors), begun[two], min(map(_moment, own[two])), _sightings(seen[one], two)):
+        if not alone or not _of_two_events(r, _meant(r, anchors), begun[two], min(map(undated_last, own[two])), _sightings(seen[one], two)):
             yield from _bounded(near, anchors)
 
 
@@ -389,7 +386,7 @@ def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
     found: dict[_Epoch, Event] = {}
     for e in events:
         if (key := _epoch(e)) is not None:
-            found[key] = min(found.get(key, e), e, key=_moment)
+            found[key] = min(found.get(key, e), e, key=undated_last)
     return found
 
 
@@ -399,7 +396,7 @@ def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) 
     ends = [bisect_right(differences, (least + NOTICED_MS, len(differences))) for least, _ in differences]
     begin, end = max(enumerate(ends), key=lambda run: run[1] - run[0], default=(0, 0))
     best = differences[begin:end]
-    moments = [_moment(pairs[n][0]) for _, n in best]
+    moments = [undated_last(pairs[n][0]) for _, n in best]
     if 2 * len(best) <= len(differences) or max(moments) - min(moments) < SEPARATE_RESTARTS:
         return None
     _, n = best[(len(best) - 1) // 2]
@@ -473,7 +470,7 @@ def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequen
     elected = _elections_of(controller, seen, "elected")
     begun = _controller_starts(own)
     # a controller that starts learns of an election at any earlier time
-    elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, _moment(e))]
+    elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, undated_last(e))]
     found.extend(_noticed(one, two, e, s) for e in elected for s in elections_seen if _same_epoch(e, s))
     return [r for r in found if r is not None]
 

@@ -15,6 +15,7 @@ from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import is_directory_id, same_directory
 from forensics.model.events import Event
+from forensics.model.times import runs
 from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property
 
@@ -143,13 +144,7 @@ def _own(broker: int | None, events: Sequence[Event]) -> list[Event]:
 
 def _separate(whole: FailedDirectory) -> Iterator[FailedDirectory]:
     """A directory that was in use again may fail again."""
-    current: list[Event] = []
-    for event in whole.lines:
-        if current and _between(replace(whole, lines=current), event):
-            yield replace(whole, lines=current)
-            current = []
-        current.append(event)
-    yield replace(whole, lines=current)
+    return (replace(whole, lines=own) for own in runs(whole.lines, lambda own, e: not _between(replace(whole, lines=own), e)))
 
 
 def _between(failure: FailedDirectory, event: Event) -> bool:

@@ -23,6 +23,7 @@ from forensics.model.findings import MAX_EVIDENCE, Evidence
 from forensics.model.message import Message, Value, said, unpacked
 from forensics.model.partition.absences import NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
+from forensics.model.times import runs
 from forensics.thresholds import COMMON_SHARE, CRASH_NOTICED, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
@@ -205,29 +206,19 @@ def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Ha
 def of_all_brokers(found: Iterable[Episode], cluster: Cluster) -> list[list[Episode]]:
     """Overlapping episodes in which every broker of the cluster takes part, three at least: then none of them is the culprit."""
     everyone = {n.id for n in cluster.nodes.values() if n.broker}
-    chains: list[list[Episode]] = []
-    until = datetime.min
-    for episode in sorted(found, key=lambda e: e.start or datetime.min):
-        if not chains or (episode.start or datetime.min) > until:
-            chains.append([])
-            until = datetime.min
-        chains[-1].append(episode)
-        until = max(until, episode.end or datetime.max)
+    chains = runs(
+        sorted(found, key=lambda e: e.start or datetime.min),
+        lambda chain, e: (e.start or datetime.min) <= max(before.end or datetime.max for before in chain),
+    )
     return [chain for chain in chains if len(everyone) >= ALL_OF and {o.broker for e in chain for o in e.outs} >= everyone]
 
 
 def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:
-    ordered = sorted(own, key=lambda o: (o.start or datetime.min, o.name))
-    runs: list[list[ReplicaAbsence]] = []
-    until = datetime.min
-    for o in ordered:
-        start = o.start or datetime.min
-        if not runs or (until != datetime.max and start > min(until, datetime.max - gap) + gap):
-            runs.append([])
-            until = datetime.min
-        runs[-1].append(o)
-        until = max(until, o.end or datetime.max)
-    return [Episode(tuple(run)) for run in runs]
+    def joins(run: Sequence[ReplicaAbsence], o: ReplicaAbsence) -> bool:
+        until = max((r.end for r in run if r.end is not None), default=None)
+        return until is None or o.start is None or any(r.end is None for r in run) or o.start - until <= gap
+
+    return [Episode(tuple(run)) for run in runs(sorted(own, key=lambda o: (o.start or datetime.min, o.name)), joins)]
 
 
 # performance

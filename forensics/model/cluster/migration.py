@@ -11,6 +11,7 @@ from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
+from forensics.model.times import undated_last
 from parsers.kinds import named
 
 MIGRATION, POST_MIGRATION = "MIGRATION", "POST_MIGRATION"
@@ -50,7 +51,7 @@ class Migration:
         """The events of all phases, in order of time."""
         several = (*self.controllers.values(), *self.waiting[:1], *self.brokers.values(), *self.kraft.values(), *self.failed)
         single = (e for e in (self.copying, self.copied, self.dual_write, self.finished) if e is not None)
-        return sorted((e for e in (*several, *single) if e.at is not None), key=_when)
+        return sorted((e for e in (*several, *single) if e.at is not None), key=undated_last)
 
     @property
     def start(self) -> datetime | None:
@@ -93,10 +94,6 @@ def migration(cluster: Cluster) -> Migration | None:
     )
 
 
-def _when(e: Event) -> datetime:
-    return e.at or datetime.max
-
-
 def _first(events: Iterable[Event]) -> dict[int, Event]:
     """The first event of each node."""
     found: dict[int, Event] = {}
@@ -121,7 +118,7 @@ def _states(cluster: Cluster) -> dict[str, Event]:
     """The first statement of each state, from the records if they were collected, as those have the time of the change."""
     found: dict[str, Event] = {}
     stated = [e for e in cluster.of(*_STATED) if e.at is not None and e.value and e.reason != "snapshot"]
-    for e in sorted(stated, key=lambda e: (e.event != "metadata-migration", _when(e))):
+    for e in sorted(stated, key=lambda e: (e.event != "metadata-migration", undated_last(e))):
         assert e.value is not None
         found.setdefault(e.value, e)
     return found
@@ -143,7 +140,7 @@ def _starts(cluster: Cluster) -> list[tuple[int, Event, bool]]:
             found.setdefault((node, own), []).append((node, e, zookeeper))
     printed = {node for node, own in found if own}
     starts = (start for (node, own), starts in found.items() if own or node not in printed for start in starts)
-    return sorted(starts, key=lambda start: _when(start[1]))
+    return sorted(starts, key=lambda start: undated_last(start[1]))
 
 
 def _turned(cluster: Cluster, brokers: Mapping[int, Event]) -> Iterator[tuple[int, Event]]:
@@ -151,7 +148,7 @@ def _turned(cluster: Cluster, brokers: Mapping[int, Event]) -> Iterator[tuple[in
     before: set[int] = set()
     done: set[int] = set()
     for node, e, zookeeper in _starts(cluster):
-        migrated = node in brokers and _when(e) > _when(brokers[node])
+        migrated = node in brokers and undated_last(e) > undated_last(brokers[node])
         if zookeeper:
             before.add(node)
         elif (node in before or migrated) and node not in done:

@@ -17,6 +17,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import shortened
 from forensics.model.message import Message, said
+from forensics.model.times import runs, within
 from forensics.thresholds import REFUSED_REPEATEDLY, SAME_FAILURE, UNREACHABLE
 from parsers.package_data import table
 
@@ -109,19 +110,12 @@ def failures(
     for e in events:
         groups[key(e)].append(e)
     for _, own in sorted(groups.items(), key=lambda group: str(group[0])):
-        yield from runs(own, apart) if apart is not None else (own,)
+        yield from of_one_failure(own, apart) if apart is not None else (own,)
 
 
-def runs(events: Iterable[Event], apart: timedelta = SAME_FAILURE) -> Iterator[list[Event]]:
+def of_one_failure(events: Iterable[Event], apart: timedelta = SAME_FAILURE) -> Iterator[list[Event]]:
     """Errors in order of time, split where there was none for longer than one failure allows."""
-    current: list[Event] = []
-    for e in events:
-        if current and e.at is not None and current[-1].last_at is not None and e.at - current[-1].last_at > apart:
-            yield current
-            current = []
-        current.append(e)
-    if current:
-        yield current
+    return runs(events, within(apart, attrgetter("at"), attrgetter("last_at")))
 
 
 def lasted(errors: Sequence[Event]) -> bool:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import attrgetter
 
 from forensics.model.cluster.availability import CONTROLLED, Outage
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event, lasting
+from forensics.model.times import runs, within
 from forensics.thresholds import NO_QUORUM, NO_QUORUM_AT_START, STOP_NOTICED_EARLY
 from parsers.kinds import named
 
@@ -444,18 +447,15 @@ def _both(one: NoLeader, other: NoLeader) -> NoLeader:
 def _unreached(cluster: Cluster) -> Iterator[NoLeader]:
     """If no evidence names a leader of the quorum: the spans in which every broker whose log was collected could not send heartbeats."""
     brokers = {n.id for n in cluster.nodes.values() if n.broker and n.id in cluster.collected}
-    runs: dict[int, list[list[Event]]] = {}
+    of_brokers: dict[int, list[Event]] = defaultdict(list)
     for e in _unreachable(cluster, "broker-state", datetime.min, datetime.max):
         if e.writer in brokers and e.writer is not None and e.at is not None:
-            own = runs.setdefault(e.writer, [])
-            if own and own[-1][-1].at is not None and e.at - own[-1][-1].at <= NO_QUORUM:
-                own[-1].append(e)
-            else:
-                own.append([e])
-    if not runs:
+            of_brokers[e.writer].append(e)
+    if not of_brokers:
         return
-    for first in runs[min(runs)]:
-        together = [first, *(r for b, own in runs.items() if b != min(runs) for r in own if _overlap(r, first))]
+    unheard = {broker: list(runs(own, within(NO_QUORUM, attrgetter("at"), attrgetter("at")))) for broker, own in of_brokers.items()}
+    for first in unheard[min(unheard)]:
+        together = [first, *(r for b, own in unheard.items() if b != min(unheard) for r in own if _overlap(r, first))]
         start, end = (max(r[0].at for r in together if r[0].at), min(r[-1].at for r in together if r[-1].at))
         heard = {r[0].writer for r in together}
         if brokers == heard and start < end:

@@ -15,6 +15,7 @@ from functools import cache
 from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.times import undated_first, undated_last
 
 Version = tuple[int, ...]
 
@@ -65,7 +66,7 @@ def version_line(cluster: Cluster, broker: int | None, at: datetime | None = Non
     own = lines.get(broker) or (next(iter(lines.values()), None) if broker not in cluster.nodes else None)
     if not own:
         return None
-    return own[-1] if at is None else own[max(bisect_right(own, at, key=lambda e: e.at or datetime.min) - 1, 0)]
+    return own[-1] if at is None else own[max(bisect_right(own, at, key=undated_first) - 1, 0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def version_changes(cluster: Cluster) -> list[VersionChange]:
     found: list[VersionChange] = []
     for node, lines in cluster.version_lines.items():
         last: Event | None = None
-        for e in sorted((e for e in lines if e.at is not None and parsed(e.value) is not None), key=lambda e: e.at or datetime.max):
+        for e in sorted((e for e in lines if e.at is not None and parsed(e.value) is not None), key=undated_last):
             if node is not None and last is not None and parsed(last.value) != parsed(e.value):
                 found.append(_change(cluster, node, last, e))
             last = e

@@ -37,6 +37,7 @@ from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, within_life
 from forensics.model.record import Int32, Record, struct
+from forensics.model.times import undated_first
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
@@ -539,7 +540,9 @@ class _Judge:
         if state.at is None or not own:
             return None
         near = own[
-            bisect_left(own, state.at - SHRINK_TAKES_EFFECT, key=_when) : bisect_right(own, state.at + STOP_NOTICED_EARLY, key=_when)
+            bisect_left(own, state.at - SHRINK_TAKES_EFFECT, key=undated_first) : bisect_right(
+                own, state.at + STOP_NOTICED_EARLY, key=undated_first
+            )
         ]
         fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
         return fitting[-1] if fitting else None
@@ -552,7 +555,7 @@ class _Judge:
 
     def _failing(self, broker: int, at: datetime, lag: timedelta) -> AbsenceCause | None:
         own = self._errors.get(broker, [])
-        near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + STOP_NOTICED_EARLY, key=_when)]
+        near = own[bisect_left(own, at - lag * 1.5, key=undated_first) : bisect_right(own, at + STOP_NOTICED_EARLY, key=undated_first)]
         if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
             return None
         ended = next((e for e in near if e.event == "partition-failed"), None)
@@ -592,10 +595,6 @@ def _end_of(broker: int, shrink: Event | None) -> int | None:
     """The leader's log end offset in the line about the removal."""
     known = (shrink.replica_offsets or ()) if shrink is not None else ()
     return next((r.get("log_end_offset") for r in known if r.get("broker") == broker), None)
-
-
-def _when(event: Event) -> datetime:
-    return event.at or datetime.min
 
 
 def _leaving(timeline: PartitionTimeline) -> list[frozenset[int]]:

@@ -15,6 +15,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State, not_after
+from forensics.model.times import undated_last
 from forensics.thresholds import DECISION_SENT, SAME_ISR_CHANGE
 from parsers.frozen import replace
 from parsers.kinds import Role, of
@@ -234,7 +235,7 @@ def _within(states: Sequence[State]) -> list[State]:
         if decision is not None:  # a decision of a ZooKeeper controller begins a leader epoch
             bare.remove(decision)
             result = [decision]
-        result = _on_spine(result, sorted(spine, key=lambda s: s.at or datetime.max))
+        result = _on_spine(result, sorted(spine, key=undated_last))
     for s in sorted(bare, key=lambda s: (s.at or datetime.max, AUTHORITY[s.source])):
         _merge_into(result, s, on_spine=bool(spine))
     return result

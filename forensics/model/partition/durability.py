@@ -27,6 +27,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Record, struct
+from forensics.model.times import undated_first
 from parsers.frozen import dataclass
 
 SHOWN = tuple(key for key in DEFAULTS if key != "zookeeper.session.timeout.ms")
@@ -55,7 +56,7 @@ def _min_isr(timeline: PartitionTimeline, cluster: Cluster, leader: int, at: dat
 def _refused(timeline: PartitionTimeline, leader: int, at: datetime | None) -> Event | None:
     """The refusal of the leader that is nearest to a time."""
     refusals = timeline.of("append-refused")
-    place = bisect_right(refusals, at or datetime.min, key=lambda e: e.at or datetime.min)
+    place = bisect_right(refusals, at or datetime.min, key=undated_first)
     near = [e for e in refusals[max(place - 1, 0) : place + 1] if e.count and e.writer in (leader, None)]
     return near[-1] if near else None
 

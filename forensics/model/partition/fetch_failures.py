@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import lasted, of_fetcher, runs
+from forensics.model.cluster.process_errors import lasted, of_fetcher, of_one_failure
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.log_coverage import FETCHER, observable
@@ -57,7 +57,7 @@ def streaks(timeline: PartitionTimeline) -> list[Streak]:
 
 
 def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[Streak]:
-    for streak in runs(events, SAME_FETCH_FAILURE):
+    for streak in of_one_failure(events, SAME_FETCH_FAILURE):
         first, last = streak[0].at, streak[-1].last_at
         if first is not None and last is not None and lasted(streak):
             yield Streak(follower, reason, tuple(streak), first, last)

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from forensics.model.events import Event
 from forensics.model.partition.states import UNKNOWN_EPOCH, State
+from forensics.model.times import runs, undated_first
 from forensics.thresholds import ISR_PROPAGATION, TOOL_RUN
 from parsers.frozen import dataclass
 
@@ -49,13 +50,8 @@ class FinalState:
 def seen_after(final: State | None, snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     """--describe lines after the last state, in order of time. Contradicting lines with one time are dropped: they are copies whose
     modification times do not show which is the latest."""
-    runs: list[list[Snapshot]] = []
-    for s in snapshots:
-        if runs and (s.at or datetime.min) - (runs[-1][-1].at or datetime.min) < TOOL_RUN:
-            runs[-1].append(s)
-        else:
-            runs.append([s])
-    agreed = (run for run in runs if len({(s.leader, frozenset(s.isr), s.replicas) for s in run}) == 1)
+    of_one_run = runs(snapshots, lambda run, s: undated_first(s) - undated_first(run[-1]) < TOOL_RUN)
+    agreed = (run for run in of_one_run if len({(s.leader, frozenset(s.isr), s.replicas) for s in run}) == 1)
     return [s for run in agreed for s in run if final is None or _newer(s, final)]
 
 

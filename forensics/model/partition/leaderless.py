@@ -16,11 +16,12 @@ from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import incomplete, when
+from forensics.model.partition.log_coverage import incomplete
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, lived, windows
+from forensics.model.times import undated_first
 from forensics.thresholds import BRIEF_S, CRASH_NOTICED
 
 MAX_WINDOWS = 64
@@ -64,7 +65,7 @@ def _at_most(window: Window, cluster: Cluster) -> Window:
 def _running_again(broker: int, since: datetime, cluster: Cluster) -> tuple[datetime, int] | None:
     if incomplete(broker, cluster) is None:
         return None
-    after = cluster.events[bisect_right(cluster.events, since + CRASH_NOTICED, key=when) :]
+    after = cluster.events[bisect_right(cluster.events, since + CRASH_NOTICED, key=undated_first) :]
     return next(((e.at, broker) for e in after if e.writer == broker and e.at is not None and spoken(e)), None)
 
 

@@ -21,12 +21,12 @@ from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
 from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.versions import versions
-from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import undated_first
 from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, TIME_PRECISION
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -308,7 +308,9 @@ def _unregistered(broker: int, cluster: Cluster) -> Message | None:
 def _half_a_start(broker: int, cluster: Cluster) -> Message | None:
     """The log has lines that only a start prints, but not the first line of that start."""
     running = fresh = False
-    for e in sorted(cluster.of(*_OF_A_START), key=lambda e: (when(e), e.event not in _BEGINS)):  # other files may have the same time
+    for e in sorted(
+        cluster.of(*_OF_A_START), key=lambda e: (undated_first(e), e.event not in _BEGINS)
+    ):  # other files may have the same time
         if e.writer != broker or e.line is None:
             continue
         if e.event == "process-starting":
@@ -332,16 +334,12 @@ def incomplete(broker: int, cluster: Cluster) -> Message | None:
 def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -> bool:
     """Whether the node's own log shows that its process was running: a line of that time, or a run that continued beyond it, in a log from
     which no line is missing."""
-    begin, end = (cut(cluster.events, at, key=when) for cut, at in ((bisect_left, since), (bisect_right, until)))
+    begin, end = (cut(cluster.events, at, key=undated_first) for cut, at in ((bisect_left, since), (bisect_right, until)))
     if any(e.writer == node and spoken(e) for e in cluster.events[begin:end]):
         return True
     last = cluster.last_own_line(node)
     lives = cluster.availability(node).living(since, until)
     return incomplete(node, cluster) is None and last is not None and last >= until and next(lives, None) is not None
-
-
-def when(event: Event) -> datetime:
-    return event.at or datetime.min
 
 
 def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:

@@ -19,6 +19,7 @@ from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import ASIDE, RENAMED_FILES, Disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import runs
 from parsers.frozen import dataclass
 
 BEYOND, REPLACED, MISSING = "beyond", "replaced", "missing"
@@ -83,15 +84,7 @@ def outside_logs(timeline: PartitionTimeline) -> tuple[OutsideBatch, ...]:
 
 def runs_of(batches: Sequence[OutsideBatch]) -> Iterator[list[OutsideBatch]]:
     """Batches of one directory and one leader epoch without missing offsets between them."""
-    own: list[OutsideBatch] = []
-    for batch in batches:
-        last = own[-1] if own else None
-        if last is not None and (last.directory, last.epoch, last.end) != (batch.directory, batch.epoch, batch.start):
-            yield own
-            own = []
-        own.append(batch)
-    if own:
-        yield own
+    return runs(batches, lambda own, b: (own[-1].directory, own[-1].epoch, own[-1].end) == (b.directory, b.epoch, b.start))
 
 
 class _Batches:

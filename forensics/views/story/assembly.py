@@ -29,6 +29,7 @@ from forensics.model.partition.order import file_order
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import joined
 from forensics.proof.judgement import judgement
 from forensics.proof.records import records
 from forensics.rules import rule_of
@@ -593,14 +594,7 @@ def _quickly(state: State, start: Event) -> bool:
 
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
     """Times covered by lines of a broker, overlapping ones joined."""
-    spans = sorted((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
-    joined: list[tuple[datetime, datetime]] = []
-    for first, last in spans:
-        if joined and first <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
-        else:
-            joined.append((first, last))
-    return joined
+    return joined((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
 
 
 def _roles(state: State, brokers: Sequence[int]) -> dict[int, str]:

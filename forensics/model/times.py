@@ -1,0 +1,61 @@
+"""Times of things that may have none, and things that are near each other in time or place.
+
+Here: the two orders of undated things, and the one loop that splits a sequence into runs. Not here: how near is near (forensics.thresholds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+At = TypeVar("At", datetime, int)
+
+
+class Dated(Protocol):
+    @property
+    def at(self) -> datetime | None: ...
+
+
+def undated_first(thing: Dated) -> datetime:
+    """A key that sorts what has no time before everything else."""
+    return thing.at or datetime.min
+
+
+def undated_last(thing: Dated) -> datetime:
+    """A key that sorts what has no time after everything else."""
+    return thing.at or datetime.max
+
+
+def runs(things: Iterable[T], joins: Callable[[Sequence[T], T], bool]) -> Iterator[list[T]]:
+    """Splits `things`, in their order, before each that does not join the run of those before it."""
+    run: list[T] = []
+    for thing in things:
+        if run and not joins(run, thing):
+            yield run
+            run = []
+        run.append(thing)
+    if run:
+        yield run
+
+
+def within(gap: timedelta, begin: Callable[[T], datetime | None], end: Callable[[T], datetime | None]) -> Callable[[Sequence[T], T], bool]:
+    """For `runs`: a thing joins the run if it begins at most `gap` after the end of the last one, or one of both is not known."""
+
+    def joins(run: Sequence[T], thing: T) -> bool:
+        ended, begun = end(run[-1]), begin(thing)
+        return ended is None or begun is None or begun - ended <= gap
+
+    return joins
+
+
+def joined(spans: Iterable[tuple[At, At]]) -> list[tuple[At, At]]:
+    """The spans, (begin, end), in order of their begin, as one where they overlap or touch."""
+    found: list[tuple[At, At]] = []
+    for begin, end in sorted(spans):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
