@@ -28,13 +28,16 @@ READERS: Mapping[str, Reader] = {kind.name: kind.read for kind in FORMATS if kin
 _OF_TOPIC: Mapping[tuple[str, str], Reader] = {(kind.name, kind.topic): kind.read for kind in FORMATS if kind.read and kind.topic}
 _BEFORE = tuple(kind for kind in FORMATS if kind.content is not None and kind.rank < AFTER_LOGS)
 _AFTER = tuple(kind for kind in FORMATS if kind.content is not None and kind.rank >= AFTER_LOGS)
-_NAMED = sorted((kind for kind in FORMATS if kind.file_name is not None), key=lambda kind: kind.directory is None)
+_NAMED = sorted((kind for kind in FORMATS if kind.expression is not None), key=lambda kind: kind.directory is None)
+CALLED: Mapping[str, str] = {kind.name: kind.called for kind in FORMATS if kind.called is not None}
+"""Kafka's name of the files of a kind."""
 
 
 def kind_by_name(path: str, name: str) -> str | None:
     """The kind whose files have such a name, whatever they contain; None if the content has to be examined."""
     for kind in _NAMED:
-        if kind.expression.fullmatch(name) and (kind.directory is None or path.split("/")[-2:-1] == [kind.directory]):
+        named = kind.expression is not None and kind.expression.fullmatch(name)
+        if named and (kind.directory is None or path.split("/")[-2:-1] == [kind.directory]):
             return kind.name
     return None
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import IO, BinaryIO, cast
 
-from parsers.formats.file_kind import FileKind, checkpoint_name
+from parsers.formats.file_kind import FileKind
 from parsers.formats.problems import limited
 from parsers.limits import in_force
 from parsers.lines import lines
@@ -27,8 +27,10 @@ EVENTS_OF_KIND = {
 }
 """Event for the rows of each kind of file."""
 
-Entry = tuple[int, int, str, list[str]]
-"""Line, byte offset, raw text and fields of one row."""
+Entry = tuple[int, int, str, list[str], bool]
+"""Line, byte offset, raw text and fields of one row, and whether it may be cut within a number."""
+DAMAGED = "damaged"
+"""Reason of rows that may not be what Kafka wrote."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
 _BLANK = re.compile(r"[ \t\x0b\f\r]+")
@@ -38,7 +40,8 @@ _COLUMN = {"hw-checkpoint": "high_watermark", "log-start-checkpoint": "log_start
 def read(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
     """Rows of an offset checkpoint: topic, partition, offset, at the file's modification time (UTC).
 
-    `kind` is one of EVENTS_OF_KIND. Rows of a file that was never finished (`.tmp`) have reason 'unfinished'. Rows that Kafka would reject,
+    `kind` is one of EVENTS_OF_KIND. Rows of a file that was never finished (`.tmp`) have reason 'unfinished', a
+    last row without a line feed has 'damaged': its number may be cut. Rows that Kafka would reject,
     negative offsets and duplicate partitions give problems with reason 'checkpoint-corrupt'.
     """
     yield from limited(_rows(stream, member, kind), member, "malformed lines", "checkpoint-corrupt")
@@ -61,7 +64,7 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
         if number > 2 or len(row) == fields:  # a row in the first two lines: the head is lost, the row is not
             found += 1
             if len(row) == fields and row[0]:
-                yield number, at, text, row
+                yield number, at, text, row, not ended.by_newline
             else:
                 yield malformed(member, text, f"{fields} fields expected", number, at)
         elif number == 1:
@@ -120,7 +123,7 @@ def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
         if isinstance(entry, dict):
             yield entry
             continue
-        line, at, text, (topic, index, number) = entry
+        line, at, text, (topic, index, number), cut = entry
         partition, offset = integer(index, INT32), integer(number, INT64)
         if partition is None or partition < 0 or offset is None:
             yield malformed(member, text, "partition and offset are not numbers that Kafka accepts", line, at)
@@ -147,13 +150,13 @@ def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
             "partition": partition,
             "offset": offset,
             "directory": member.path.rpartition("/")[0],
-            "reason": "unfinished" if is_unfinished(member.path) else None,
+            "reason": "unfinished" if is_unfinished(member.path) else DAMAGED if cut else None,
             **({_COLUMN[kind]: offset} if kind in _COLUMN else {}),
         }
 
 
 def _of(kind: str, name: str) -> FileKind:
-    return FileKind(kind, name, partial(read, kind=kind), frozenset({EVENTS_OF_KIND[kind]}), checkpoint_name(name))
+    return FileKind(kind, name, partial(read, kind=kind), frozenset({EVENTS_OF_KIND[kind]}), called=name)
 
 
 FORMATS = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from parsers.formats.checkpoints import entries, integer, malformed
-from parsers.formats.file_kind import FileKind, checkpoint_name
+from parsers.formats.checkpoints import DAMAGED, entries, integer, malformed
+from parsers.formats.file_kind import FileKind
 from parsers.formats.problems import limited
 from parsers.limits import in_force
 from parsers.paths import is_unfinished, partition_of
@@ -20,15 +20,15 @@ from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """An 'epoch-entry' per row, then one 'epoch-file' with the number of them, at the file's modification time (UTC).
 
-    Topic and partition are those of the directory; `reason` is its state unless that is 'current', or 'unfinished' for a file that was
-    never finished. Problems: 'checkpoint-corrupt' for entries that Kafka rejects, 'epochs-not-rising' where an epoch does not exceed, or an
+    Topic and partition are those of the directory; `reason` is its state unless that is 'current', 'unfinished' for a file that was
+    never finished, or 'damaged' if entries are missing or may be cut: the epochs of such a file are not all there were. Problems: 'checkpoint-corrupt' for entries that Kafka rejects, 'epochs-not-rising' where an epoch does not exceed, or an
     offset falls below, the one before. Equal offsets are valid: 0.11..1.x wrote epochs without records.
     """
-    count = 0
-    for row in limited(_entries(stream, member), member, "malformed lines", "checkpoint-corrupt"):
-        count += row["event"] == "epoch-entry"
-        yield row
-    yield {**_common(member), "event": "epoch-file", "count": count, "line": 1, "byte": 0}
+    rows = list(limited(_entries(stream, member), member, "malformed lines", "checkpoint-corrupt"))
+    own = [row for row in rows if row["event"] == "epoch-entry"]
+    doubt = {"reason": DAMAGED} if any(row["reason"] in _INCOMPLETE for row in rows if row["event"] == "problem") else {}
+    yield from (row | doubt if row["event"] == "epoch-entry" else row for row in rows)
+    yield {**_common(member), **doubt, "event": "epoch-file", "count": len(own), "line": 1, "byte": 0}
 
 
 def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -38,7 +38,7 @@ def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
         if isinstance(entry, dict):
             yield entry
             continue
-        line, at, text, fields = entry
+        line, at, text, fields, _ = entry
         epoch, offset = integer(fields[0], INT32), integer(fields[1], INT64)
         if epoch is None or offset is None or epoch < 0 or offset < 0:
             yield malformed(member, text, "epoch and offset are not numbers that Kafka accepts", line, at)
@@ -72,5 +72,6 @@ def _common(member: Member) -> dict[str, Any]:
     }
 
 
+_INCOMPLETE = frozenset({"checkpoint-corrupt", "checkpoint-cut"})
 EVENTS = frozenset({"epoch-entry", "epoch-file"})
-FORMATS = (FileKind("epoch-checkpoint", "leader-epoch-checkpoint", read, EVENTS, checkpoint_name("leader-epoch-checkpoint")),)
+FORMATS = (FileKind("epoch-checkpoint", "leader-epoch-checkpoint", read, EVENTS, called="leader-epoch-checkpoint"),)

@@ -42,7 +42,7 @@ class Head:
 
 @dataclass(frozen=True)
 class FileKind:
-    """One kind of file. At least one of `file_name` and `content` recognises its files, unless `topic` does."""
+    """One kind of file. At least one of `file_name`, `called` and `content` recognises its files, unless `topic` does."""
 
     name: str
     meaning: str
@@ -53,6 +53,8 @@ class FileKind:
     """Kinds of events that the reader gives, besides `problem` and `source`."""
     file_name: str | None = None
     """Expression for names that determine the kind regardless of content: a damaged or empty file of this kind is itself evidence."""
+    called: str | None = None
+    """Kafka's name of such a file. A copy with another name is recognised, too, and counts only if the file itself is not there."""
     directory: str | None = None
     """Name of the directory that such a file lies in; None means any."""
     content: Callable[[Head], bool] | None = None
@@ -66,9 +68,9 @@ class FileKind:
     """Records in a binary encoding instead of text."""
 
     @property
-    def expression(self) -> re.Pattern[str]:
-        """`file_name`, compiled."""
-        return _compiled(self.file_name or "")
+    def expression(self) -> re.Pattern[str] | None:
+        """What names of its files match."""
+        return _compiled(self.file_name or _renamed(self.called)) if self.file_name or self.called else None
 
 
 @cache
@@ -83,9 +85,9 @@ def with_line(expression: str) -> Callable[[Head], bool]:
     return lambda head: any(map(compiled.match, repeat(head.text), head.line_starts))
 
 
-def checkpoint_name(name: str) -> str:
+def _renamed(name: str | None) -> str:
     """Names of a file that Kafka calls `name`, also renamed: copied, rotated, or temporary."""
-    return rf"(?:.*[^a-z])?{re.escape(name)}(?:[^a-z].*)?"
+    return rf"(?:.*[^a-z])?{re.escape(name or '')}(?:[^a-z].*)?"
 
 
 SEGMENT_SUFFIX = r"(?:\.(?:deleted|cleaned|swap|part))*"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from parsers.formats.checkpoints import integer
-from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head, checkpoint_name
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head
 from parsers.limits import in_force
 from parsers.masking import masked
 from parsers.paths import partition_of
@@ -254,7 +254,7 @@ FORMATS = (
         "meta.properties",
         read_meta_properties,
         frozenset({"log-directory-identity"}),
-        checkpoint_name("meta.properties"),
+        called="meta.properties",
         content=_identifies_directory,
         rank=AFTER_LOGS + 60,
     ),

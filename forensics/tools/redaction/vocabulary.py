@@ -143,7 +143,7 @@ def of_tools() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def of_paths() -> frozenset[str]:
     """Words by which the kind of a file is recognised, and of the directories around it."""
-    told = " ".join(_ESCAPES.sub(" ", kind.file_name or "") for kind in formats.FORMATS)
+    told = " ".join(_ESCAPES.sub(" ", kind.file_name or kind.called or "") for kind in formats.FORMATS)
     return words(OF_PATHS) | {word for word in WORD.findall(f"{told} {_strings(paths)}") if len(word) > 1}
 
 

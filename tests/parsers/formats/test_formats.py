@@ -20,7 +20,7 @@ ABOUT_THE_FILE = {"source", "problem"}
 
 @pytest.mark.parametrize("kind", FORMATS, ids=lambda kind: f"{kind.name}-{kind.rank}{kind.topic or ''}")
 def test_a_kind_is_recognised_and_gives_known_events(kind: FileKind) -> None:
-    assert kind.file_name or kind.content or kind.topic
+    assert kind.expression or kind.content or kind.topic
     assert kind.events <= EVENT_KINDS.keys() - ABOUT_THE_FILE
     assert kind.read is not None or not kind.events
 
