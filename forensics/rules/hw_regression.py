@@ -76,9 +76,11 @@ def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Itera
 
 
 def _highest_before(disk: Disk, timeline: PartitionTimeline) -> Event | None:
-    """The broker's highest checkpointed high watermark in other collections."""
+    """The broker's highest checkpointed high watermark in collections that were made before: equal times show no order."""
+    now = disk.high_watermark
     marks = (e for e in timeline.of("hw-checkpoint") if e.writer == disk.broker and e.reason is None and e.collection != disk.collection)
-    return max(marks, key=lambda e: e.offset or 0, default=None)
+    before = (e for e in marks if now is not None and now.at is not None and e.at is not None and e.at < now.at)
+    return max(before, key=lambda e: e.offset or 0, default=None)
 
 
 def _explained(broker: int, reached: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:

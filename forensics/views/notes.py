@@ -43,10 +43,15 @@ def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
         )
 
 
+_ASIDE = {"sample": ("configuration file", "that no broker was started with"), "copy": ("file", "renamed beside others of the same kind")}
+
+
 def _set_aside(cluster: Cluster) -> Iterator[str]:
     for other in cluster.aside:
-        if other.cluster_id is None:
-            yield f"{counted(len(other.paths), 'configuration file')} that no broker was started with {'was' if len(other.paths) == 1 else 'were'} set aside: {some(other.paths)}."
+        if other.why != "cluster":
+            what, clause = _ASIDE[other.why]
+            were = "was" if len(other.paths) == 1 else "were"
+            yield f"{counted(len(other.paths), what)} {clause} {were} set aside: {some(other.paths)}."
             continue
         directory = commonpath([path.rpartition("/")[0] for path in other.paths]) or "."
         yield (

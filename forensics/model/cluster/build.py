@@ -28,6 +28,7 @@ from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, S
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
+from forensics.model.cluster.renamed import renamed
 from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
@@ -618,15 +619,17 @@ def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | No
 
 def _order_collections(sources: Iterable[Source], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
     """Collections of each node, oldest first, by the last write in each. A collection with disks saved since the last process start
-    sorts after those without: the latest collection must be the one with the current disks. Files outside of the directory that joined it,
+    sorts after those without: the latest collection must be the one with the current disks. Of equal times, which a copy may have set, the
+    last log lines decide. Files outside of the directory that joined it,
     such as the output of a container, show nothing about when it was made."""
     members = _members(sources)
 
-    def age(key: tuple[int, str]) -> tuple[bool, datetime, str]:
+    def age(key: tuple[int, str]) -> tuple[bool, datetime, datetime, str]:
         own = [s for s in members[key] if _inside(s)] or members[key]
-        last = _age(own, _last_line(own))
+        line = _last_line(own)
+        last = _age(own, line)
         now = any(s.kind in DISK_KINDS for s in own) and (last is None or last >= begins.get(key[0], last))
-        return now, last or datetime.min, key[1]
+        return now, last or datetime.min, line or datetime.min, key[1]
 
     found: dict[int, list[str]] = defaultdict(list)
     for node, collection in sorted(members, key=age):
@@ -785,7 +788,7 @@ SET_ASIDE = "set-aside"
 
 
 def _set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
-    """The files of other clusters, and sample configurations."""
+    """The files of other clusters, sample configurations and renamed copies."""
     nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
     found = _other_clusters(gathered, sources, nodes)
     gone = {path for other in found for path in other.paths}
@@ -796,7 +799,8 @@ def _set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sourc
     identities = gathered.rows(of_kinds(("log-directory-identity",)), "node")["node"].to_pylist() if files else []
     known = {n for path, own in nodes.items() if path not in gone for n in own} | {n for n in identities if n is not None}
     unused = samples(configs, files, known)
-    return (*found, SetAside(None, tuple(unused))) if unused else found
+    copied = [path for path in renamed(sources) if path not in gone]
+    return (*found, *(SetAside(why, tuple(paths)) for why, paths in (("sample", unused), ("copy", copied)) if paths))
 
 
 def _settings(keys: Iterable[str]) -> Mask:

@@ -128,11 +128,13 @@ class Source(Record):
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """Files that are not used: those of another cluster, or sample configurations."""
+    """Files that are not used."""
 
-    cluster_id: str | None
-    """The id of the other cluster; None for sample configurations."""
+    why: str
+    """'cluster': of another cluster; 'sample': a configuration that Kafka ships; 'copy': a renamed copy of a file."""
     paths: tuple[str, ...]
+    cluster_id: str | None = None
+    """The id of the other cluster."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -228,6 +230,11 @@ class Cluster:
             and not (s.of_other_process and nothing_said)
             for s in self.sources
         )
+
+    @property
+    def not_judged(self) -> list[SetAside]:
+        """Other clusters whose files were in the same call, and were set aside."""
+        return [other for other in self.aside if other.why == "cluster"]
 
     def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
         """Events of these kinds in order of time; of one topic if `topic` is given."""

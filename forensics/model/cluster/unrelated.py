@@ -30,7 +30,7 @@ def unrelated(sources: Sequence[Source], ids: Iterable[tuple[str, str]], nodes: 
     found = {cluster_id: [by_path[path] for path in paths] for cluster_id, paths in parts.items()}
     main = max(found, key=lambda i: (sum(s.lines or 0 for s in found[i]), sum(s.bytes or 0 for s in found[i]), i))
     others = [i for i in sorted(found) if i != main and _at_once(found[main], found[i], nodes)]
-    return tuple(SetAside(i, tuple(s.path for s in found[i])) for i in others)
+    return tuple(SetAside("cluster", tuple(s.path for s in found[i]), i) for i in others)
 
 
 def _divided(paths: Sequence[str], ids: Mapping[str, set[str]], depth: int = 0) -> dict[str, list[str]]:
