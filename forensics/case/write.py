@@ -161,7 +161,7 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, pa
 
 
 def _manifest(origin: Origin, resolver: EventResolver, cluster: Cluster, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
-    verdict = headline(found.findings, found.partitions, end=cluster.until)
+    verdict = headline(found.findings, found.partitions, cluster=cluster)
     return {
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},

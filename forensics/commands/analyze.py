@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forensics.commands.evidence import InvalidInput, Progress, evidence_options
+from forensics.commands.exit_codes import FINDINGS, INCOMPLETE
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.fail_on import fail_on_option, fails
 from forensics.commands.help import Command
@@ -143,7 +144,9 @@ def report(found: Input, progress: Progress, exports: Exports, request: Request,
 
             show(shown, console())
     if fails(fail_on, (f.severity for f in shown.findings), (shown.headline.loss,)):
-        raise click.exceptions.Exit(1)
+        raise click.exceptions.Exit(FINDINGS)
+    if not shown.complete:
+        raise click.exceptions.Exit(INCOMPLETE)
 
 
 def report_of(found: Input, asked: Asked | None, options: Sequence[str] = ()) -> Report:

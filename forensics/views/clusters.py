@@ -62,7 +62,7 @@ class Shown(Protocol):
 def brief(conclusion: Shown, cluster: Cluster, of_verdict: Sequence[Finding] | None = None) -> dict[str, Any]:
     """Results for a cluster, as JSON values. `of_verdict`: findings that decide the verdict; None: those of the conclusion."""
     times = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
-    verdict = verdict_of(conclusion.findings if of_verdict is None else of_verdict, conclusion.partitions, end=cluster.until)
+    verdict = verdict_of(conclusion.findings if of_verdict is None else of_verdict, conclusion.partitions, cluster=cluster)
     problems = [located(s.path, s.problem) for s in cluster.sources if s.problem]
     return {
         "loss": verdict.loss if cluster.usable else NOT_JUDGED,

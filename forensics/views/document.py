@@ -112,7 +112,13 @@ class Report:
     @cached_property
     def headline(self) -> Headline:
         findings = self.scope.findings if self.scope is not None else self.findings
-        return headline(findings, self.partitions, self.scope, self.cluster.until)
+        return headline(findings, self.partitions, self.scope, self.cluster)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was judged: no files of another cluster, none that could not be read to its end, and some partition."""
+        read = not any(s.problem for s in self.cluster.sources)
+        return read and not self.cluster.not_judged and bool(self.all_partitions)
 
     @cached_property
     def all_partitions(self) -> Sequence[Mapping[str, Any]]:

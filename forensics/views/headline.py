@@ -9,11 +9,12 @@ The verdict never exceeds what is proven: a partition that cannot be judged is d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import hit, places
+from forensics.model.cluster.facts import Cluster, SetAside
 from forensics.model.findings import Finding, Purpose
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.rules import of_purpose
@@ -69,35 +70,42 @@ class Headline:
         return " ".join(self.sentences)
 
 
-def headline(findings: Sequence[Finding], states: Partitions, scope: Scope | None = None, end: datetime | None = None) -> Headline:
-    """The headline of a report on these partitions. `findings`: those about these partitions, and those about no partition. `end`: of the
-    evidence."""
+def headline(findings: Sequence[Finding], states: Partitions, scope: Scope | None = None, cluster: Cluster | None = None) -> Headline:
+    """The headline of a report on these partitions. `findings`: those about these partitions, and those about no partition. `cluster`: for
+    the end of the evidence, and what was set aside."""
     loss = loss_of(findings, states)
     before, after = (scope.before(len(states)), scope.after()) if scope is not None else ([], [])
-    sentences = [*before, *_sentences(findings, states, end), *after]
-    return Headline(loss, _tone(loss, findings, scope), _title(loss, findings, scope), tuple(sentences), counts(states))
+    aside = cluster.not_judged if cluster is not None else []
+    sentences = [*before, *_not_judged(aside), *_sentences(findings, states, cluster.until if cluster is not None else None), *after]
+    return Headline(loss, _tone(loss, findings, scope, aside), _title(loss, findings, scope, aside), tuple(sentences), counts(states))
 
 
 TITLES = {FOUND: "Committed data was lost", EXCLUDED: "No committed data was lost"}
 NOT_KNOWN = "Unknown whether data was lost"
 
 
-def _tone(loss: str, findings: Sequence[Finding], scope: Scope | None) -> str:
+def _not_judged(aside: Sequence[SetAside]) -> Iterator[str]:
+    for other in aside:
+        yield f"{counted(len(other.paths), 'file')} of another cluster (id {other.cluster_id}) {'was' if len(other.paths) == 1 else 'were'} not judged."
+
+
+def _tone(loss: str, findings: Sequence[Finding], scope: Scope | None, aside: Sequence[SetAside]) -> str:
     if loss == FOUND:
         return FOUND
     if any(True for _ in failures(findings)):
         return BROKEN
-    if scope is not None and any(p["verdict"] == LOST for p in scope.outside):
+    if aside or (scope is not None and any(p["verdict"] == LOST for p in scope.outside)):
         return UNSETTLED
     return loss
 
 
-def _title(loss: str, findings: Sequence[Finding], scope: Scope | None) -> str:
-    """The verdict, the number of partitions that clients cannot use now, and the scope."""
+def _title(loss: str, findings: Sequence[Finding], scope: Scope | None, aside: Sequence[SetAside]) -> str:
+    """The verdict, the number of partitions that clients cannot use now, the scope, and whether another cluster was not judged."""
     title = TITLES.get(loss, NOT_KNOWN)
     if scope is not None and scope.selection.by_partition:
         title += f" in {scope.selection.subject}"
-    return "; ".join((title, *unusable(findings)))
+    others = f"{'another cluster' if len(aside) == 1 else f'{len(aside)} other clusters'} not judged"
+    return "; ".join((title, *unusable(findings), *((others,) if aside else ())))
 
 
 def _sentences(findings: Sequence[Finding], states: Partitions, end: datetime | None) -> list[str]:

@@ -44,6 +44,7 @@ def test_of_two_clusters_at_the_same_time_the_smaller_one_is_set_aside(one: str,
     assert len(aside.paths) == len(parts["ab".replace(left, "")])
     assert taken.judged(report).verdicts == taken.judged(taken.report(parts[left])).verdicts
     assert [line for line in notes(report.cluster) if aside.cluster_id in line]
+    assert report.headline.tone != "excluded" and "not judged" in report.headline.title and not report.complete
 
 
 SAMPLE = {
@@ -105,3 +106,27 @@ def test_a_log_of_another_service_is_assigned_to_no_broker(log: str) -> None:
     assert taken.judged(report).verdicts == taken.judged(whole).verdicts
     assert {f.kind for f in report.findings} - {f.kind for f in whole.findings} <= {"evidence-gap"}
     assert notes(report.cluster) == [f"1 log that names no broker was not assigned to any broker: logs/{log}."]
+
+
+@pytest.mark.parametrize("name", ["unclean-election-3.9.1-kraft", "clean-failover-2.8.2-zk"])
+@pytest.mark.parametrize("suffix", [".bak", "~", ".old", ".20261121"])
+def test_an_older_copy_beside_a_checkpoint_changes_nothing(suffix: str, name: str) -> None:
+    files = bundle(name)
+    names = ("replication-offset-checkpoint", "leader-epoch-checkpoint", "recovery-point-offset-checkpoint")
+    copies = {path: file for path, file in files.items() if path.endswith(names)}
+    older = {path + suffix: File(re.sub(rb"\d+\n$", b"1\n", file.content), file.modified - 20) for path, file in copies.items()}
+    with_copies = taken.report(dict(files) | older)
+    (aside,) = with_copies.cluster.aside
+    assert (aside.why, set(aside.paths)) == ("copy", set(older))
+    assert taken.judged(with_copies).verdicts == taken.judged(taken.report(files)).verdicts
+    assert [f.id for f in with_copies.findings] == [f.id for f in taken.report(files).findings]
+
+
+@pytest.mark.parametrize("name", ["unclean-election-3.9.1-kraft", "clean-failover-2.8.2-zk"])
+def test_a_number_that_may_be_cut_makes_no_finding(name: str) -> None:
+    files = bundle(name)
+    whole = {f.id for f in taken.report(files).findings}
+    for path in sorted(path for path in files if path.endswith(("replication-offset-checkpoint", "leader-epoch-checkpoint"))):
+        cut = {path: File(files[path].content[:-2], files[path].modified)}
+        found = [f for f in taken.report(dict(files) | cut).findings if f.id not in whole and f.confidence != "possible"]
+        assert {f.kind for f in found} <= {"checkpoint-corrupt", "evidence-gap"}, path

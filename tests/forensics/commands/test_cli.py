@@ -100,7 +100,7 @@ def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path, called:
     (top / "broker-3" / "secret").mkdir(mode=0)
     before = {p: p.stat().st_mtime_ns for p in top.rglob("*")}
     done = called("analyze", top, "--json", "-", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
     report = json.loads(done.stdout)
     problems = {s["path"].rsplit("/", 1)[-1] for s in report["evidence"]["sources"] if s["problem"]}
     assert {"server.log", "replication-offset-checkpoint", "half.tar.gz"} <= problems

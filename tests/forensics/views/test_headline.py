@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding
 from forensics.model.message import Range
 from forensics.proof.verdict import VERDICTS
@@ -105,6 +106,12 @@ def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: s
     assert (own.loss, own.summary) == (word, words)
 
 
+def until(hour: int, minute: int = 0) -> Cluster:
+    found = Cluster()
+    found.until = datetime(2026, 5, 1, hour, minute)
+    return found
+
+
 def test_the_logs_of_leaders_end_before_the_evidence() -> None:
     noon = datetime(2026, 5, 1, 12)
     states = [
@@ -115,13 +122,13 @@ def test_the_logs_of_leaders_end_before_the_evidence() -> None:
     unknown = (
         "Losses in 2 of these partitions after the logs of the leaders end (at the earliest at 2026-05-01 12:00:00.000 UTC) are unknown."
     )
-    assert headline([], states, end=datetime(2026, 5, 1, 15)).sentences[-1] == unknown
-    (only,) = headline([], states[:1], end=datetime(2026, 5, 1, 12, 59)).sentences
+    assert headline([], states, cluster=until(15)).sentences[-1] == unknown
+    (only,) = headline([], states[:1], cluster=until(12, 59)).sentences
     assert only == "No committed record was lost: the partition is proven intact.", "a running broker may print nothing for an hour"
-    assert headline([], states[:1], end=datetime(2026, 5, 1, 13)).sentences[1:] == (
+    assert headline([], states[:1], cluster=until(13)).sentences[1:] == (
         "Losses after the logs of the leaders end (at 2026-05-01 12:00:00.000 UTC) are unknown.",
     )
-    assert headline([], [state("unknown", ends=noon), state("intact", 1)], end=datetime(2026, 5, 1, 15)).summary.count("Losses") == 0
+    assert headline([], [state("unknown", ends=noon), state("intact", 1)], cluster=until(15)).summary.count("Losses") == 0
 
 
 def test_every_verdict_is_counted() -> None:

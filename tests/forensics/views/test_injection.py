@@ -87,7 +87,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def called(*words: str) -> str:
     done = CliRunner(env={"COLUMNS": "120"}).invoke(cli, list(words))
-    assert done.exit_code == 0, done.output
+    assert done.exit_code in (0, 3), done.output  # 3: a file of it cannot be read to its end
     return done.stdout
 
 
