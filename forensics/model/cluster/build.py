@@ -687,7 +687,8 @@ def _with_clusters(known: EventResolver, gathered: Gathered, sources: Sequence[S
     for e, wall in zip(of_clusters, gathered.rows(naming, "time")["time"].to_pylist(), strict=True):
         e.at = known.wall(known.root + e.source, wall) if wall is not None and e.line is not None else wall
     identities = gathered.rows(_naming(("log-directory-identity",), "value"), "source", "value", "time").to_pylist()
-    clusters = cluster_history(of_clusters, [(r["value"], r["time"]) for r in identities])
+    latest = _latest_times(of_clusters, {s.path for s in sources if s.clock_set_back})
+    clusters = cluster_history(of_clusters, [(r["value"], r["time"]) for r in identities], latest)
     if not clusters.last:
         return replace(known, clusters=clusters)
     ids = {r["source"].rpartition("/")[0]: r["value"] for r in identities}

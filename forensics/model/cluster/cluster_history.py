@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from forensics.model.events import Event
 from forensics.thresholds import LONGEST_START, SAME_ELECTION
@@ -116,10 +117,15 @@ class _ClusterMembership:
         return max(self.epochs, default=0)
 
 
-def cluster_history(events: Iterable[Event], on_disk: Iterable[tuple[str, datetime | None]] = ()) -> ClusterHistory:
+def cluster_history(
+    events: Iterable[Event],
+    on_disk: Iterable[tuple[str, datetime | None]] = (),
+    latest: Mapping[int, datetime] = MappingProxyType({}),
+) -> ClusterHistory:
     """The clusters of a collection. `events`: those of OF_CLUSTERS and partition states, with uncorrected times. `on_disk`: the cluster
-    ids of meta.properties, with the times of writing."""
-    stays = [stay for node, own in _processes(events).items() for stay in _stays(node, own)]
+    ids of meta.properties, with the times of writing. `latest`: for the events of logs whose clock was set back, by their id, the latest time
+    read up to them: these logs are in the order of their lines."""
+    stays = [stay for node, own in _processes(events, latest).items() for stay in _stays(node, own)]
     groups = _registered_anew(_carried_over(_before_it_began(_together(stays))))
     groups.sort(key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))
     ids = [_id(group) for group in groups]
@@ -153,13 +159,13 @@ def _id(group: Iterable[_ClusterMembership]) -> str | None:
     return next((s.cluster_id for s in group if s.cluster_id is not None), None)
 
 
-def _processes(events: Iterable[Event]) -> dict[int, list[_Process]]:
+def _processes(events: Iterable[Event], latest: Mapping[int, datetime]) -> dict[int, list[_Process]]:
     """Each node's processes in order. A process refused over a cluster id mismatch joined no cluster: it belongs to the previous one."""
     streams: dict[int, list[Event]] = defaultdict(list)
     for e in events:
         if e.writer is not None and e.at is not None and e.line is not None:
             streams[e.writer].append(e)
-    return {node: _of_node(sorted(own, key=lambda e: (e.at, e.source, e.line))) for node, own in sorted(streams.items())}
+    return {node: _of_node(sorted(own, key=lambda e: (latest.get(id(e), e.at), e.source, e.line))) for node, own in sorted(streams.items())}
 
 
 def _starts(e: Event) -> bool:

@@ -160,3 +160,12 @@ def test_a_broker_that_outlived_its_cluster_is_in_the_next_one_from_its_new_regi
     assert where(found, 3, 25, 29.9, 30, 41) == [0, 0, 1, 1]
     early = cluster_history([*first, *moved[:5], registered(3, 21.5), *start(3, 40, "B")])
     assert where(early, 3, 22, 41) == [0, 1], "another broker was still in the old cluster"
+
+
+def test_a_clock_that_was_set_back_does_not_make_a_cluster() -> None:
+    told = [*start(1, 0, "A"), elected(1, 1, 1), elected(1, 20, 2), *start(1, 30, "A"), elected(1, 30.2, 3)]
+    for e in told[-3:]:
+        e.at = at(10)
+    latest = {id(e): at(20) for e in told[-3:]}
+    assert cluster_history(told, latest=latest).ids == ("A",)
+    assert len(cluster_history(told).ids) == 2, "by their times alone the third epoch is before the second"
