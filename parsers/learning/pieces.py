@@ -209,7 +209,8 @@ def _fields(text: str, pattern: Pattern | None) -> list[tuple[int, int, LayoutPi
         return all(match.end() <= begin or end <= match.start() for begin, end, _ in fields)
 
     times = list(stamps(text))
-    if (stamp := next((s for s in times if s.dated), times[0] if times else None)) is not None:
+    # Whatever copied a line puts its own time before that of the writer.
+    if (stamp := next((s for s in reversed(times) if s.dated), times[0] if times else None)) is not None:
         fields.append((stamp.begin, stamp.end, LayoutPiece("time", text[stamp.begin : stamp.end], stamp)))
     names = [m for m in _NAME.finditer(text) if free(m) and _enclosed(text, m.start()) == _closed(text, m.end())]
     ranked = [(rank, m) for m in names if (rank := _logger_rank(m[0], pattern)) is not None]
