@@ -43,7 +43,11 @@ def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
         )
 
 
-_ASIDE = {"sample": ("configuration file", "that no broker was started with"), "copy": ("file", "renamed beside others of the same kind")}
+_ASIDE = {
+    "sample": ("configuration file", "that no broker was started with"),
+    "copy": ("file", "renamed beside others of the same kind"),
+    "quotation": ("file", "quoting lines from times that the logs of their broker cover"),
+}
 
 
 def _set_aside(cluster: Cluster) -> Iterator[str]:

@@ -130,3 +130,25 @@ def test_a_number_that_may_be_cut_makes_no_finding(name: str) -> None:
         cut = {path: File(files[path].content[:-2], files[path].modified)}
         found = [f for f in taken.report(dict(files) | cut).findings if f.id not in whole and f.confidence != "possible"]
         assert {f.kind for f in found} <= {"checkpoint-corrupt", "evidence-gap"}, path
+
+
+QUOTED = """Hello,
+this is what we saw:
+[{at}] INFO [Broker id=2] Leader {name} starts at leader epoch 7 from offset 90 with high watermark 90 ISR [2] addingReplicas [] removingReplicas []. Previous leader epoch was 6. (state.change.logger)
+[{at}] INFO [Log partition={name}, dir=/var/lib/kafka/data] Truncating to offset 90 (kafka.log.Log)
+"""
+
+
+@pytest.mark.parametrize("name", ["acks1-failover-2.8.2-zk", "unclean-election-2.8.2-zk"])
+@pytest.mark.parametrize("place", ["notes.txt", "broker-2/notes.txt", "broker-2/logs/mail.txt"])
+def test_what_a_person_wrote_is_not_a_log(place: str, name: str) -> None:
+    """Lines that the broker's own log lacks, though it covers the time."""
+    files = bundle(name)
+    lines = [r for r in records(files["broker-2/logs/state-change.log"].content) if b" starts at leader epoch " in r]
+    match = re.search(r"\[([\d :,-]+)\].* Leader (\S+) starts at", lines[0].decode())
+    assert match is not None
+    note = File(QUOTED.format(at=match[1], name=match[2]).encode(), files["broker-2/logs/state-change.log"].modified)
+    report, whole = taken.report(dict(files) | {place: note}), taken.report(files)
+    assert [(a.why, a.paths) for a in report.cluster.aside] == [("quotation", (place,))]
+    assert taken.judged(report).verdicts == taken.judged(whole).verdicts
+    assert {f.id for f in report.findings} == {f.id for f in whole.findings}

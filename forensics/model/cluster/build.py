@@ -28,6 +28,7 @@ from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, S
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
+from forensics.model.cluster.quotations import quotations
 from forensics.model.cluster.renamed import renamed
 from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.sample_configs import DECIDING, samples
@@ -789,7 +790,7 @@ SET_ASIDE = "set-aside"
 
 
 def _set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
-    """The files of other clusters, sample configurations and renamed copies."""
+    """The files of other clusters, sample configurations, renamed copies and quotations."""
     nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
     found = _other_clusters(gathered, sources, nodes)
     gone = {path for other in found for path in other.paths}
@@ -801,7 +802,9 @@ def _set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sourc
     known = {n for path, own in nodes.items() if path not in gone for n in own} | {n for n in identities if n is not None}
     unused = samples(configs, files, known)
     copied = [path for path in renamed(sources) if path not in gone]
-    return (*found, *(SetAside(why, tuple(paths)) for why, paths in (("sample", unused), ("copy", copied)) if paths))
+    quoted = [path for path in quotations(sources, nodes) if path not in gone]
+    others = (("sample", unused), ("copy", copied), ("quotation", quoted))
+    return (*found, *(SetAside(why, tuple(paths)) for why, paths in others if paths))
 
 
 def _settings(keys: Iterable[str]) -> Mask:

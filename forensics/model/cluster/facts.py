@@ -131,7 +131,8 @@ class SetAside:
     """Files that are not used."""
 
     why: str
-    """'cluster': of another cluster; 'sample': a configuration that Kafka ships; 'copy': a renamed copy of a file."""
+    """'cluster': of another cluster; 'sample': a configuration that Kafka ships; 'copy': a renamed copy of a file;
+    'quotation': lines of a broker whose own logs cover their times."""
     paths: tuple[str, ...]
     cluster_id: str | None = None
     """The id of the other cluster."""
