@@ -28,6 +28,8 @@ class _Difference:
     """The records differ, and the log cleaner did not cause the difference."""
     repacked: bool
     """The records may be equal, in batches that were compressed or batched again."""
+    related: bool
+    """The logs have records in common, or directories with one topic id: they are of one topic."""
     epoch: int | None
     """The leader epoch of both logs at the first of these offsets, if it excludes an election as the cause."""
 
@@ -72,7 +74,7 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
     A tail that differs is truncated when its replica rejoins, unless the same leader epoch wrote it; in a log that was brought from another
     cluster (`brought`) the same number may be an epoch of that cluster. Kafka never compares records again that are below records of both
     logs, or on in-sync replicas. The log cleaner may have caused the difference if the topic's cleanup.policy is unknown and the records are
-    compressed: then it is not proven. Nor is it if the records may be equal.
+    compressed: then it is not proven. Nor is it if the records may be equal, or if nothing shows that both directories are of one topic.
     """
     same = same_batches(one, other, cleaned)
     repacked = repacked_batches(one, other, cleaned)
@@ -84,7 +86,8 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
         return None
     start, end = _span(differ, same, one, other)
     epoch = next((conflicts[o] for o in differ if o in conflicts), None)
-    return _Difference(start, end, bool(proven), not proven and differ[0] in repacked, epoch)
+    related = any(same.values()) or (one.topic_id is not None and one.topic_id == other.topic_id)
+    return _Difference(start, end, bool(proven) and related, not proven and differ[0] in repacked, related, epoch)
 
 
 def _lasting(same: Mapping[int, bool | None], conflicts: Mapping[int, int], in_sync: bool) -> list[int]:
@@ -193,12 +196,16 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Differe
             proven=proven,
             repacked=difference.repacked,
             leader=leader,
-            doubt=said(f"log-divergence/{'may-be-equal' if difference.repacked else 'if-compacted'}") if not proven else None,
+            doubt=said(f"log-divergence/{_doubt(difference)}") if not proven else None,
             case=_case(timeline, cluster, difference, brokers),
             replacing=_replacing(brokers, odd, leader),
         ),
         evidence=quote(segments),
     )
+
+
+def _doubt(difference: _Difference) -> str:
+    return "may-be-equal" if difference.repacked else "if-compacted" if difference.related else "may-be-foreign"
 
 
 def _replacing(brokers: tuple[int, ...], odd: int | None, leader: int | None) -> tuple[Message, ...]:
