@@ -114,7 +114,7 @@ def _layout_of_group(group: Sequence[Line]) -> Layout | None:
 
 def begins_record(text: str) -> bool:
     """Whether a record seems to begin with this line, in whatever layout: there is a time near its beginning."""
-    if text[:1] in ("", " ", "\t") or not _MAY_HOLD_TIME.search(text, 0, _BEGINNING) or _THROWN.match(text) or _OF_JVM.match(text):
+    if text[:1] in ("", " ", "\t") or not _MAY_HOLD_TIME.search(text, 0, _BEGINNING) or _THROWN.match(text) or _OF_OTHERS.match(text):
         return False
     return next(stamps(text, 0, _BEGINNING), None) is not None
 
@@ -131,11 +131,12 @@ _MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
 def goes_on(text: str) -> bool:
     """Whether a line begins no record in any layout: part of a stack trace, indented as by Throwable.printStackTrace, of a list of
     settings (AbstractConfig.logAll), or printed by the JVM itself."""
-    return text.startswith("\tat ") or _SETTING.match(text) is not None or _OF_JVM.match(text) is not None
+    return text.startswith("\tat ") or _SETTING.match(text) is not None or _OF_OTHERS.match(text) is not None
 
 
 _SETTING = regex.compile(r"\t[a-z][\w.-]* = ")
-_OF_JVM = regex.compile(r"# |(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM warning: ")
+_OF_OTHERS = regex.compile(r"# |(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM warning: |={2,3}> |[^=]{1,100} ==> ")
+"""Lines of the JVM, and of the scripts with which images start Kafka (`===> Running preflight checks`, `kafka 10:21:05.54 INFO  ==> Starting`)."""
 
 
 def _dated(group: Sequence[Line], data: bytes, written: datetime | None) -> Learned:

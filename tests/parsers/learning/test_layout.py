@@ -324,6 +324,29 @@ def test_layout_without_a_date_is_told() -> None:
     assert (learned(rows), problems(rows)) == ("%p|%d{HH:mm:ss}|%c|%m%n", ["no-date"])
 
 
+@pytest.mark.parametrize("pasted", ["[11/21/26, 9:14:03 AM] Ada: {}", "[11/21/2026 9:14:03 AM] {}", "2026-11-21 09:14:03 {}"])
+def test_the_time_is_the_one_next_to_the_words_of_the_writer(pasted: str) -> None:
+    """The time before it is that of a paste, the same in all lines."""
+    own = lines("[{time}] {level} {message} ({logger})")
+    rows, told = read("\n".join(pasted.format(line) for line in own)), read("\n".join(own))
+    assert [(fact(row), row.get("time")) for row in rows[:-1]] == [(fact(row), row.get("time")) for row in told[:-1]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kafka 10:21:05.54 INFO  ==> ** Starting Kafka setup **",
+        "\x1b[38;5;6mkafka \x1b[38;5;5m10:21:05.54 \x1b[0m\x1b[38;5;2mINFO \x1b[0m ==> ** Starting Kafka **",
+        "===> Launching kafka ... 10:21:05.541",
+    ],
+)
+def test_scripts_that_start_kafka_print_no_lines_of_kafka(line: str) -> None:
+    own = lines(OWN)
+    rows, told = read("\n".join([*own[:20], line, *own[20:]])), read("\n".join(own))
+    assert problems(rows) == [] and rows[-1]["collected"]["unrecognised"] == told[-1]["collected"]["unrecognised"]
+    assert [(fact(row), row.get("time")) for row in rows[:-1]] == [(fact(row), row.get("time")) for row in told[:-1]]
+
+
 def test_relevant_lines_in_no_layout_are_counted_and_told() -> None:
     text = [f"{at}~~{line.replace(' ', '_')}" for at, line in enumerate(lines("{message} {logger}"))]
     rows = read("\n".join(text))
