@@ -169,14 +169,15 @@ def mixed_up(timeline: PartitionTimeline) -> tuple[Message, ...]:
 
 
 def epochs_that_fall(timeline: PartitionTimeline) -> tuple[Event, Event] | None:
-    """Lines of one log with which a broker enters a leader epoch and then an earlier one. No broker does: the topic or the cluster was created
-    again, and the lines about that are missing."""
+    """Lines of one log with which a broker enters a leader epoch and then an earlier one, by their place and by their time: an export may
+    have its rows in any order. No broker does: the topic or the cluster was created again, and the lines about that are missing."""
     for replica in timeline.replicas.values():
         entered: dict[str, Event] = {}
         for e in replica.events:
             if e.event in _ENTERS and e.leader_epoch is not None:
                 before = entered.get(e.source, e)
-                if e.leader_epoch < (before.leader_epoch or 0):
+                later = before.at is not None and e.at is not None and before.at <= e.at
+                if later and e.leader_epoch < (before.leader_epoch or 0):
                     return before, e
                 entered[e.source] = e
     return None
