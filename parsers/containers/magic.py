@@ -24,10 +24,10 @@ _MAGIC = {
     b"\x1f\x9d": "compress file",
     b"\x5d\0\0": "lzma file",
 }
-_TABLES = {b"ORC": "ORC file", b"ARROW1\0\0": "Arrow file", b"Obj\x01": "Avro file"}
-UNREAD = {form: "tar, zip, gz, bz2, xz and zst can" for form in _MAGIC.values() if " " in form} | dict.fromkeys(
-    _TABLES.values(), "export its rows as JSON or CSV"
-)
+_TABLES = {b"ORC": "orc", b"ARROW1\0\0": "arrow", b"PAR1": "parquet", b"Obj\x01": "Avro file"}
+UNREAD = {form: "tar, zip, gz, bz2, xz and zst can" for form in _MAGIC.values() if " " in form} | {
+    "Avro file": "export its rows as JSON or CSV"
+}
 """Forms that cannot be read here, and what can."""
 
 
@@ -45,7 +45,7 @@ def is_cut(content: bytes) -> bool:
 
 
 def form_of(name: str, head: bytes) -> str:
-    """A key of compression.DECOMPRESSORS, 'tar', 'zip', one of UNREAD, or 'plain'."""
+    """A key of compression.DECOMPRESSORS or tables.TABLES, 'tar', 'zip', one of UNREAD, or 'plain'."""
     if packed := compression(head):
         return packed
     for magic, form in _MAGIC.items():

@@ -22,6 +22,7 @@ from parsers.containers.magic import UNREAD, form_of
 from parsers.containers.names import IGNORED, clean, is_junk, join
 from parsers.containers.storage import EvidenceFile, Storage, Version, storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Read, buffered, why
+from parsers.containers.tables import TABLES, TableText, is_ours
 from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
@@ -253,6 +254,8 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
         return (yield from _compressed(member, stream, form, nest))
     if nest.depth >= (most := nest.allowance.limits.archives):
         return f"lies deeper than {most} archives, not opened (--limit archives)"
+    if form in TABLES:
+        return (yield from _table(member, stream, form, nest))
     if form == "tar":
         return (yield from _archive("tar", tar_entries(stream, nest.disk, select, nest.dealt), nest))
     with Spool() as spool:
@@ -267,6 +270,23 @@ def _compressed(member: Member, stream: io.BufferedReader, form: str, nest: _Nes
         inner = replace(member, size=None)
         problem = yield from _content(inner, unpacked, replace(nest, layers=nest.layers + 1))
     return f"{form}: {guard.problem}" if guard.problem else problem
+
+
+def _table(member: Member, stream: io.BufferedReader, form: str, nest: _Nest) -> _Walk:
+    """The rows of a columnar file, as a text."""
+    with Spool() as spool:
+        if trouble := spool.fill(stream):
+            return trouble
+        try:
+            schema, batches = TABLES[form](spool)
+        except Exception as error:  # whatever pyarrow raises on damaged bytes
+            return f"{form}: {why(error)}"
+        if is_ours(schema):
+            return "is a table of a case or an audit of this tool, not evidence; not read"
+        guard = Guarded(TableText(batches).read, nest.allowance)
+        with buffered(guard) as rows:
+            yield replace(member, size=None), rows, None
+        return f"{form}: {guard.problem}" if guard.problem else None
 
 
 def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
