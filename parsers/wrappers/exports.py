@@ -17,7 +17,17 @@ from typing import Any, NamedTuple
 
 from parsers.layouts import fitting
 from parsers.lines import MAX_LOG_LINE, Outer
-from parsers.wrappers.json_records import expanded, has_text, known_names, of_object, path_to_last, with_objects
+from parsers.wrappers.forms import unescaped
+from parsers.wrappers.json_records import (
+    column_of,
+    expanded,
+    has_text,
+    known_names,
+    of_object,
+    path_to_last,
+    row_of,
+    with_objects,
+)
 from parsers.wrappers.peeled import RAW
 from parsers.wrappers.roles import SAMPLE, Roles, roles, with_roles
 from parsers.wrappers.yaml_records import SEPARATOR, mapping
@@ -66,10 +76,11 @@ def records_of(head: bytes) -> Records | None:
         return _with_text(_documents, head)
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
     if known is not None:
-        return _with_text(partial(_rows, delimiter=known, names=_names(first, known)), head, table=True)
+        return _with_text(partial(_rows, delimiter=known, names=_names(first, known), escaped=_escapes(text)), head, table=True)
     if fitting(first[:RAW]) is not None:
         return None
-    return next((found for rows in _tables(first) if (found := _with_text(rows, head, table=True)) is not None), None)
+    tables = (partial(rows, escaped=_escapes(text)) for rows in _tables(first))
+    return next((found for rows in tables if (found := _with_text(rows, head, table=True)) is not None), None)
 
 
 def _with_text(records: Records, head: bytes, *, table: bool = False) -> Records | None:
@@ -96,7 +107,17 @@ def _named(records: Records, roles: Roles, outer: Outer) -> Iterator[ExportRecor
     return (record._replace(fields=with_roles(record.fields, roles)) for record in records(outer))
 
 
-def _tables(first: str) -> Iterator[Records]:
+def _escapes(head: str) -> bool:
+    """Whether a table escapes with backslashes instead of quotes, as ClickHouse, MySQL and PostgreSQL print tab-separated rows."""
+    return _QUOTED.search(head) is None and "\\" in head and _NO_ESCAPE.search(head) is None
+
+
+_QUOTED = re.compile(r'(?:^|\t)"', re.MULTILINE)
+_NO_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\ntr'\"0bfv/]")
+"""A backslash before another character is one of the text, as in the paths of Windows."""
+
+
+def _tables(first: str) -> Iterator[partial[Iterator[ExportRecord]]]:
     """The readers of a table whose first line this may be: names of columns that are unknown, or a row without names."""
     for mark in (*DELIMITERS, "|"):
         if names := _names(first, mark):
@@ -160,9 +181,13 @@ def _cells(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
         return
 
 
-def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = True) -> Iterator[ExportRecord]:
-    """The rows of a table with these columns; `header`: the first row has their names."""
+def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = True, escaped: bool = False) -> Iterator[ExportRecord]:
+    """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes, if tabs are between the
+    cells."""
     lines = _CsvLines(outer)
+    if escaped and delimiter == "\t":
+        yield from _escaped(outer, known_names(names), header=header)
+        return
     columns = known_names(names)
     csv.field_size_limit(max(csv.field_size_limit(), MAX_RECORD))
     reader = csv.reader(lines, delimiter=delimiter)
@@ -179,6 +204,15 @@ def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = 
             header = False
         elif row:
             yield ExportRecord(with_objects(dict(zip(columns, row, strict=False))), *lines.place, lines.raw)
+
+
+def _escaped(outer: Outer, columns: Sequence[str], *, header: bool) -> Iterator[ExportRecord]:
+    while (line := outer.next()) is not None:
+        text, number, byte = line
+        cells = [unescaped(cell).decode("utf-8", "replace") for cell in text.rstrip(b"\r").split(b"\t")]
+        if not header and text:
+            yield ExportRecord(with_objects(dict(zip(columns, cells, strict=False))), number, byte, text)
+        header = False
 
 
 class _CsvLines(Iterator[str]):
@@ -253,6 +287,9 @@ class _Document:
         self.line, self.byte = outer.line, outer.byte
         self.data = b""
         self.stack: list[_Bracket] = []
+        self.names: list[str] = []
+        """Columns of the rows that follow, where rows are lists: ES|QL, Kusto, Log Analytics, Trino."""
+        self._ended = False
         self.around: Mapping[str, Any] | None = None
         """What names the writer in the objects around the records; None until a record begins."""
 
@@ -274,8 +311,14 @@ class _Document:
         not closed in it."""
         raw = self.data[begin:end]
         line = self.line + self.data.count(b"\n", 0, begin)
+        value = _value(raw, opened)
+        if (column := column_of(value)) is not None:
+            self.names, self._ended = [*([] if self._ended else self.names), column], False
+            return
+        if isinstance(value, list) and len(value) == len(self.names):
+            value, self._ended = row_of(self.names, value), True
         try:
-            for number, fields in enumerate(expanded(_value(raw, opened), self.around or {})):
+            for number, fields in enumerate(expanded(value, self.around or {})):
                 yield ExportRecord(fields, line, self.byte + begin + number, raw)
         except RecursionError:
             return
@@ -324,8 +367,9 @@ def _objects(outer: Outer) -> Iterator[ExportRecord]:
         mark, at = token[0], token.end()
         stack = document.stack
         if mark in (b"{", b"["):
-            if begin is None and mark == b"{" and stack and stack[-1].mark == b"[":
-                nested = len(stack) > 1 and stack[-2].mark == b"[" and stack[-1].place >= 0
+            in_array = bool(stack) and stack[-1].mark == b"["
+            if begin is None and in_array and (mark == b"{" or document.names):
+                nested = mark == b"{" and len(stack) > 1 and stack[-2].mark == b"[" and stack[-1].place >= 0
                 begin, depth = (stack[-1].place, len(stack) - 1) if nested else (token.start(), len(stack))
                 document.begins()
             stack.append(_Bracket(mark, token.start()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from parsers.wrappers.json_records import writer_of
+from parsers.wrappers.json_records import known_names, of_object, writer_of
 from parsers.wrappers.peeled import Peeled, epoch
 
 ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
@@ -155,9 +155,35 @@ _DIGIT: tuple[Form, ...] = (
     ("compose", _compose, False),
     ("stern", _stern, False),
 )
+_PAIR = re.compile(rb'([A-Za-z_@][\w.@/-]{0,80})=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))(?: +|\Z)', re.DOTALL)
+_PAIRS = 3
+"""Pairs of which one has a line of a log; fewer are the text of a line."""
+
+
+def _logfmt(text: bytes) -> Peeled | None:
+    """Names and values, `ts=… host=… msg="…"`, as vector, promtail and logcli print them."""
+    fields: dict[str, str] = {}
+    at = 0
+    while (pair := _PAIR.match(text, at)) is not None and pair.end() > at:
+        value = pair[2] if pair[2] is not None else pair[3]
+        fields[pair[1].decode()] = unescaped(value).decode("utf-8", "replace")
+        at = pair.end()
+    return of_object(dict(zip(known_names(fields), fields.values(), strict=True))) if at == len(text) and len(fields) >= _PAIRS else None
+
+
+_ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
+_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r"}
+
+
+def unescaped(text: bytes) -> bytes:
+    """The text without the escapes of a backslash: of quotes, tabs and line feeds."""
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text) if b"\\" in text else text
+
+
 _MARKED: Form = ("event", _event, True)
 _LETTER: tuple[Form, ...] = (
     _MARKED,
+    ("logfmt", _logfmt, True),
     ("fluent-bit", _fluent_bit, True),
     ("short", _short, True),
     ("short-full", _short_full, True),

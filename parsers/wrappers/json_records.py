@@ -206,10 +206,36 @@ def expanded(value: Any, around: Mapping[str, Any] = MappingProxyType({})) -> It
         if isinstance(labels, dict) and isinstance(values, list):
             pairs = (v for v in values if isinstance(v, list) and len(v) > 1)
             yield from (inheriting({"labels": labels, "timestamp": pair[0], "line": pair[1]}, around) for pair in pairs)
+        elif rows := _rows_of(value):
+            yield from (inheriting(row, around) for row in rows)
         elif not any(map(_holds_objects, value.values())):
             yield inheriting(value, around)
         else:
             yield from _of_envelope(_plain(value), around)
+
+
+def column_of(value: Any) -> str | None:
+    """The name of the column that an object describes by its name and its type, and nothing that is long."""
+    if not isinstance(value, dict) or not any(name.lower().endswith("type") for name in value):
+        return None
+    names = [own for name, own in value.items() if name.lower() in ("name", "columnname") and isinstance(own, str)]
+    return names[0] if len(names) == 1 and not any(isinstance(own, str) and len(own) > _MAX_NAME for own in value.values()) else None
+
+
+_MAX_NAME = 200
+"""Characters of the name or the type of a column."""
+
+
+def row_of(names: Iterable[str], cells: Iterable[Any]) -> dict[str, Any]:
+    return dict(zip(known_names(names), cells, strict=False))
+
+
+def _rows_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table that is an object: a list of columns, each with name and type, and a list of lists (Kusto, Log Analytics, Trino)."""
+    lists = [held for held in value.values() if isinstance(held, list) and held]
+    described = ([column_of(own) for own in held] for held in lists)
+    names = next(([name for name in own if name is not None] for own in described if None not in own), [])
+    return [row_of(names, cells) for held in lists for cells in held if names and isinstance(cells, list)]
 
 
 def _of_envelope(value: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
