@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from forensics.model.cluster.availability import BrokerRun, by_time, lives, of_controller
 from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
-from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, relations
+from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, Spans, relations
 from forensics.model.cluster.copies import LOG_SUFFIX, Copies
 from forensics.model.cluster.directions import EpochLine, straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
@@ -381,7 +381,7 @@ def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def _clocks(
-    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int]
+    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int], spans: Spans
 ) -> dict[int | None, Clock]:
     """The clock of each node. `hosts`: nodes that share a host, and so a clock, mapped to one node per host."""
     nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
@@ -392,7 +392,7 @@ def _clocks(
     host_of = {n: hosts.get(n, n) for n in nodes | errors_ms.keys()}
     all_hosts = sorted(set(host_of.values()))
     floors = _floors(all_hosts, of_host)
-    compared = relations(events, {n: known[host] for n, host in host_of.items() if host in known}, hosts)
+    compared = relations(events, {n: known[host] for n, host in host_of.items() if host in known}, hosts, spans)
     clocks: dict[int | None, Clock] = dict(estimate(known, compared, all_hosts, floors).items())
     if (unowned := anchors.get(None)) is not None:
         clocks[None] = Clock.at_offset(unowned.offset_ms, unowned.uncertainty_ms, unowned.basis)
@@ -862,7 +862,8 @@ def _with_clocks(
     starts = _starts(raw)
     uncertain = _witnesses(collected, {s.path: s.nodes for s in sources}, owned)
     witnesses = {n: [replace(w, starts=tuple(starts.get(owned.shown(w.source), ()))) for w in of_node] for n, of_node in uncertain.items()}
-    clocks = _clocks(witnesses, raw, options, hosts)
+    spans = {owned.shown(s.path): (s.first, s.last) for s in sources if s.first is not None and s.last is not None}
+    clocks = _clocks(witnesses, raw, options, hosts, spans)
     for s in (s for s in sources if s.shifted_ms):
         clocks[s.node] = _doubted(clocks.get(s.node, Clock()), s.shifted_ms)
     jumps = {w.source: w.jumps for of_node in witnesses.values() for w in of_node}

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from itertools import chain, pairwise
 
 from forensics.model.cluster.clocks import Relation, Subject, combined
+from forensics.model.cluster.shared_logs import rolled_from
 from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
 from forensics.model.events import Event
 from forensics.model.times import undated_last
@@ -48,16 +49,22 @@ _STARTING = named("broker-starting", "broker-state")
 DECIDED = frozenset({"decided", "sent"})
 
 
-def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None) -> list[Relation]:
+Spans = Mapping[str, tuple[datetime, datetime]]
+"""The uncorrected times of the first and the last line of each file."""
+
+
+def relations(
+    events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None, spans: Spans | None = None
+) -> list[Relation]:
     """Comparisons of clocks, one per pair of machines that has any. `events` carry the uncorrected times of their clocks, each file's in
     its own order. Events of one cluster are not compared with those of an earlier cluster on the same brokers. `hosts`: nodes that share
     a clock, mapped to one node each; nodes that share a clock are not compared."""
-    hosts = hosts or {}
+    hosts, spans = hosts or {}, spans or {}
     clusters: dict[int | None, list[Event]] = defaultdict(list)
     for e in events:
         clusters[e.cluster].append(e)
     pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
-    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _of_cluster(own, anchors, hosts)):
+    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _of_cluster(own, anchors, hosts, spans)):
         if r.earlier == r.later:
             continue
         turned = (r.later, r.earlier) in pairs
@@ -70,7 +77,7 @@ def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
     return replace(r, earlier=one, later=two)
 
 
-def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
+def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int], spans: Spans) -> list[Relation]:
     """Comparisons from the events of one cluster."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
@@ -82,7 +89,7 @@ def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: M
         elif e.line is not None:
             own[e.writer].append(e)
     pairs = [(one, two) for one in sorted(own) for two in sorted(own) if hosts.get(one, one) != hosts.get(two, two)]
-    found = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs)]
+    found = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs, spans)]
     compared = {frozenset((r.earlier.node, r.later.node)) for r in found}
     return [*found, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
 
@@ -315,7 +322,13 @@ def _epoch(e: Event) -> _Epoch | None:
     )
 
 
-def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
+def _moment(e: Event) -> datetime:
+    return e.at or datetime.max
+
+
+def _by_zookeeper(
+    own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]], spans: Spans
+) -> list[Relation]:
     """ZooKeeper: compares the controller's lines about brokers and its decisions with the brokers' own lines."""
     decided = _without_repeats({n: list(filter(_is_decision, events)) for n, events in own.items()})
     seen = {n: [e for e in events if e.event in _SEEN] for n, events in own.items()}
@@ -324,7 +337,7 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
     decisions = {one: _Decided(one, decided[one]) for one in {one for one, _ in pairs}}
     started = {two: _Started(two, list(filter(_starts, own[two])), begun[two]) for two in {two for _, two in pairs}}
     led = {(one, two): _leaderships(decisions[one], started[two]) for one, two in pairs}
-    return [*_by_starts_and_stops(own, seen, led, begun, anchors), *filter(None, led.values())]
+    return [*_by_starts_and_stops(own, seen, led, anchors, spans), *filter(None, led.values())]
 
 
 def _start_times(events: Iterable[Event]) -> list[datetime]:
@@ -339,11 +352,12 @@ def _by_starts_and_stops(
     own: Mapping[int, Sequence[Event]],
     seen: Mapping[int, Sequence[Event]],
     led: Mapping[tuple[int, int], Relation | None],
-    begun: Mapping[int, Sequence[datetime]],
     anchors: Mapping[int, Anchor],
+    spans: Spans,
 ) -> Iterator[Relation]:
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
-    pairs of machines, with their comparison by leader epochs."""
+    pairs of machines, with their comparison by leader epochs. A pairing that nothing else agrees with counts only if neither line can be
+    about another event."""
     paired = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
     close = {pair: candidates for pair, candidates in paired.items() if candidates}
     likely = {(one, two): _agreeing(close.get((one, two)) or _crashes(one, seen[one], two, own[two]), r) for (one, two), r in led.items()}
@@ -352,8 +366,8 @@ def _by_starts_and_stops(
     agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)
     for (one, two), r in best.items():
         near = _near(likely[one, two], r)
-        alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
-        if not alone or not _of_two_events(r, _meant(r, anchors), begun[two], min(map(undated_last, own[two])), _sightings(seen[one], two)):
+        alone = len(near) == 1 and ((one, two) not in close or agreed.votes(r) <= _OWN_VOTES)
+        if not alone or not _of_two_events(r, _meant(r, anchors), own[one], spans):
             yield from _bounded(near, anchors)
 
 
@@ -423,6 +437,7 @@ def _starts(e: Event) -> bool:
 
 
 _SEEN = named("shutdown-seen", "brokers-changed", "controller-elected")
+_ACTS = _SEEN | named("controller-starting")
 
 
 class _Pools:
@@ -569,23 +584,38 @@ _OWN_VOTES = 2
 """Every pairing agrees with itself, on both machines."""
 
 
-def _of_two_events(r: Relation, meant: int | None, begun: Sequence[datetime], first: datetime, sightings: Sequence[datetime]) -> bool:
-    """Whether the two lines belong to different events, if the clocks are as their machines' files say: a broker process started between
-    them, or the line is among the first of the broker's log (`first`: the log's beginning) and the controller had seen the broker
-    before. Then a single pairing without support is dropped."""
-    here, there = (e.at for e in r.evidence)
-    mapped = meant if meant is not None else nearest_zone(r.best) * MINUTE_MS
-    apart = r.best - mapped
-    if abs(apart) <= BUSY_MS or here is None or there is None:
+def _of_two_events(r: Relation, meant: int | None, acts: Sequence[Event], spans: Spans) -> bool:
+    """Whether the two lines may be about different events, if the clocks are as their machines' files say: neither the broker's log holds
+    the time of the controller's line, nor did the controller print at the time of the broker's line what it saw. `acts`: the controller's
+    events."""
+    mapped = timedelta(milliseconds=meant if meant is not None else nearest_zone(r.best) * MINUTE_MS)
+    noticed, printed = r.evidence
+    if r.low <= mapped / _MS <= r.high or abs(r.best - mapped / _MS) <= BUSY_MS or noticed.at is None or printed.at is None:
         return False
-    if any(0 < (there - at).total_seconds() * 1000 / apart < 1 for at in begun):
-        return True
-    return there <= first + COMING_UP and any(there - timedelta(milliseconds=mapped) < at < here for at in sightings)
+    seen_at = printed.at - mapped
+    in_charge = _acting_at(seen_at, noticed, acts) and _holds(spans, noticed, seen_at, seen_at + _BUSY)
+    return not in_charge and not _holds(spans, printed, noticed.at + mapped - _BUSY, noticed.at + mapped)
 
 
-def _sightings(seen: Sequence[Event], broker: int) -> list[datetime]:
-    """When a controller saw the broker present or lost."""
-    return [e.at for e in _changes_of(broker, seen, "live", "deleted") if e.at is not None]
+_MS, _BUSY = timedelta(milliseconds=1), timedelta(milliseconds=BUSY_MS)
+
+
+def _holds(spans: Spans, line: Event, since: datetime, until: datetime) -> bool:
+    """Whether the log that contains a line, with its rolled files, has a file that begins before the two times and ends after them."""
+    log = rolled_from(line.source)
+    return any(rolled_from(path) == log and first <= since and until <= last for path, (first, last) in spans.items())
+
+
+def _acting_at(at: datetime, line: Event, acts: Sequence[Event]) -> bool:
+    """Whether a controller had been elected by this time, and acted before it was elected again or its process started again."""
+    own = sorted((e for e in acts if e.source == line.source and (e.event in _ACTS or _is_decision(e))), key=_moment)
+    place = bisect_right(own, at, key=_moment)
+    before, after = own[:place], own[place : place + 1]
+    return bool(before) and before[-1].event != "controller-starting" and not any(_begins_to_act(e) for e in after)
+
+
+def _begins_to_act(e: Event) -> bool:
+    return e.event == "controller-starting" or (e.event == "controller-elected" and e.reason == "elected")
 
 
 def _unsure(r: Relation, meant: int) -> Relation:

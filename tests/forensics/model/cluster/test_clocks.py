@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.clocks import Clock, Relation, Subject, combined, estimate
-from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
+from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, Spans, relations
 from forensics.model.cluster.zones import (
     MINUTE_MS,
     NOISE_MS,
@@ -243,8 +243,17 @@ def shutdown(broker: int, controller: int, ahead: float) -> list[Event]:
     ]
 
 
+def spans(**logs: tuple[float, float]) -> Spans:
+    """Of the logs of each node."""
+    return {node.removeprefix("of"): (after(first), after(last)) for node, (first, last) in logs.items()}
+
+
+SHOWN = spans(of1=(-1000, 9000), of3=(-1000, 9000))
+"""The logs of brokers 1 and 3 hold the time of every line, so that no other event is missing there."""
+
+
 def test_controlled_shutdown_bounds_from_both_sides() -> None:
-    (found,) = relations(shutdown(1, 2, 300), {})
+    (found,) = relations(shutdown(1, 2, 300), {}, spans=SHOWN)
     assert (found.earlier, found.later, found.low, found.high) == (Subject(2), Subject(1), 299_950, 300_100)
 
 
@@ -265,8 +274,32 @@ def test_a_stop_and_the_controllers_line_about_the_next_one_are_not_compared() -
     again = event("broker-starting", 1, 60, line=3)
     stop = [event("controlled-shutdown", 1, at, reason=r, line=n) for n, (at, r) in enumerate(((0, "start"), (0.15, "done")), 1)]
     zones = dict.fromkeys((1, 2), MTIME_UTC)
-    assert relations([*stop, again, event("shutdown-seen", 2, 6484, broker=1)], zones) == []
-    assert len(relations([*stop, event("shutdown-seen", 2, 6484, broker=1)], zones)) == 1
+    events = [*stop, again, event("shutdown-seen", 2, 6484, broker=1)]
+    assert relations(events, zones, spans=spans(of1=(0, 60), of2=(6000, 7000))) == []
+    assert len(relations(events, zones, spans=spans(of1=(0, 7000), of2=(6000, 7000)))) == 1, "the broker's log would show the next one"
+
+
+@pytest.mark.parametrize(
+    ("logs", "controls", "compared"),
+    [
+        (spans(of1=(300, 400), of2=(0, 100)), (), 0),
+        (spans(of1=(0, 400), of2=(0, 100)), (), 0),
+        (spans(of1=(-50, 400), of2=(0, 100)), (), 1),
+        (spans(of1=(300, 400), of2=(0, 500)), (), 1),
+        (spans(of1=(300, 400), of2=(0, 500)), ((0, "elected"), (400, "elected")), 0),
+        (spans(of1=(300, 400), of2=(0, 500)), ((0, "elected"), (400, "seen")), 1),
+        (spans(of1=(300, 400), of2=(0, 310)), ((0, "elected"),), 0),
+    ],
+    ids=["neither log", "log of the broker begins later", "log of the broker", "in charge", "elected again", "other elected", "log ends"],
+)
+def test_a_lone_pair_counts_only_if_no_other_start_can_be_the_partner(
+    logs: Spans, controls: Sequence[tuple[float, str]], compared: int
+) -> None:
+    """Broker 1 registered at 301 s, and the controller added it at 10 s: of two starts, or one start and a clock error."""
+    own = [event("broker-starting", 1, 300), event("broker-registered", 1, 301, broker=1, line=2)]
+    seen = [event("brokers-changed", 2, 10, line=2, reason="added", brokers=[1])]
+    elections = [event("controller-elected", 2, at, line=n, reason=r, controller=2) for n, (at, r) in enumerate(controls, 3)]
+    assert len(relations([*own, *seen, *elections], dict.fromkeys((1, 2), MTIME_UTC), spans=logs)) == compared
 
 
 def test_decision_that_a_broker_meets_as_it_comes_up_compares_nothing() -> None:
@@ -282,9 +315,9 @@ def test_a_process_that_knew_no_earlier_epoch_may_have_come_up_unseen(epoch: int
 
 def test_nodes_of_one_host_have_one_clock() -> None:
     events = [*shutdown(1, 2, 300), *shutdown(3, 4, 300)]
-    assert len(relations(events, {})) == 2
-    assert [(r.earlier, r.later) for r in relations(events, {}, {1: 1, 2: 1, 3: 3, 5: 3})] == [(Subject(4), Subject(3))]
-    (found,) = relations(events, {}, {1: 1, 3: 1, 2: 2, 4: 2})
+    assert len(relations(events, {}, spans=SHOWN)) == 2
+    assert [(r.earlier, r.later) for r in relations(events, {}, {1: 1, 2: 1, 3: 3, 5: 3}, SHOWN)] == [(Subject(4), Subject(3))]
+    (found,) = relations(events, {}, {1: 1, 3: 1, 2: 2, 4: 2}, SHOWN)
     assert (found.earlier, found.later) == (Subject(2), Subject(1))
 
 
@@ -300,7 +333,7 @@ def test_dead_broker_was_seen_dead_between_its_last_line_and_its_return() -> Non
         event("broker-starting", 1, 330, line=2),
         event("broker-registered", 1, 332, broker=1, line=3),
     ]
-    (found,) = relations([*own, event("brokers-changed", 2, 10, reason="deleted", brokers=[1])], {})
+    (found,) = relations([*own, event("brokers-changed", 2, 10, reason="deleted", brokers=[1])], {}, spans=SHOWN)
     assert (found.low, found.high) == (290_000, 322_000 + 30_000)
 
 
