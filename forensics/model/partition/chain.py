@@ -282,11 +282,11 @@ def _repeated(state: State, states: Sequence[State]) -> int | None:
 
 def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
     """The leader's own changes after the epoch's first state, in their order. Each later state from another source is merged into the
-    first equal state; a state without an equal one is inserted by time."""
+    first equal state, but not into one with another partition epoch; a state without an equal one is inserted by time."""
     result = [*others[:1], *spine]
     reached = 0
     for other in others[1:]:
-        alike = [i for i in range(reached, len(result)) if _same(result[i], other)]
+        alike = [i for i in range(reached, len(result)) if _same(result[i], other) and _one_change(result[i], other)]
         counted = (other.partition_epoch or 0) - (others[0].partition_epoch or 0)
         same = counted if counted in alike else next(iter(alike), None)
         if same is not None:
@@ -296,6 +296,11 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
             reached = _place(other, result, reached)
             result.insert(reached, other)
     return result
+
+
+def _one_change(one: State, other: State) -> bool:
+    """Each change has its own partition epoch, also one that leaves leader and ISR as they were (KIP-858: other directories)."""
+    return None in (one.partition_epoch, other.partition_epoch) or one.partition_epoch == other.partition_epoch
 
 
 def _apart(one: State, other: State) -> bool:

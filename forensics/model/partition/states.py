@@ -178,6 +178,7 @@ def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> lis
         if state is not None:
             found.append(state)
     found.extend(_differences(events, found))
+    found.extend(_before_raises(events, found))
     standing = _StatesBefore(found)
     for replica in replicas.values():
         for update in replica.isr_updates:
@@ -213,6 +214,23 @@ def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]
             known.setdefault(partition_epoch, state)
             filled.append(state)
     return filled
+
+
+def _before_raises(events: Iterable[Event], found: Iterable[State]) -> list[State]:
+    """States from a ZooKeeper controller's lines that it raised the leader epoch for a reassignment: the write leaves leader and ISR as they
+    are (KafkaController#updateLeaderEpoch), so they show the state right before it, where the leader's own change was overtaken."""
+    raised = {(e.leader_epoch, e.partition_epoch): e for e in events if is_raise(e)}
+    after = ((s, e) for s in found if (e := raised.get((s.leader_epoch, s.partition_epoch))) is not None)
+    return [
+        replace(_changed_isr(s.leader_epoch - 1, s.leader, s.isr, e, "written"), partition_epoch=s.partition_epoch - 1)
+        for s, e in after
+        if s.leader_epoch and s.partition_epoch
+    ]
+
+
+def is_raise(e: Event) -> bool:
+    """A controller raised the leader epoch without an election."""
+    return e.event == "partition-state" and e.value == "leader-epoch"
 
 
 def _changed_fields(before: State, e: Event) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -53,8 +54,8 @@ def created(**fields: Any) -> Event:
     return event("metadata-partition", **told)
 
 
-def change(offset: int, **fields: Any) -> Event:
-    return event("metadata-partition-change", metadata_offset=offset, **fields)
+def change(offset: int, seconds: float = 0, **fields: Any) -> Event:
+    return event("metadata-partition-change", seconds, metadata_offset=offset, **fields)
 
 
 def test_change_raises_the_leader_epoch_only_when_it_names_a_leader() -> None:
@@ -253,6 +254,30 @@ def isr_after_an_intent(version: int | None, next_version: int | None, next_isr:
 def test_intent_with_no_version_left_for_it_never_took_effect() -> None:
     assert isr_after_an_intent(0, 1, [2]) == [(1, 2, 3), (2,)]
     assert isr_after_an_intent(0, 2, [2]) == [(1, 2, 3), (1,), (2,)]
+
+
+@pytest.mark.parametrize(("records", "contiguous"), [(2, True), (1, False), (0, False)])
+def test_records_that_only_name_directories_are_changes(records: int, contiguous: bool) -> None:
+    """KIP-858: they raise the partition epoch, and the leader's line about its later ISR change names none."""
+    starts = event("leader-start", 0.1, line=1, leader_epoch=0, partition_epoch=0, isr=[1, 2, 3], **LEADING)
+    shrink = event("isr-shrink", 9, line=2, previous_isr=[1, 2, 3], isr=[1, 2], **LEADING)
+    directories = [change(11 + n, seconds=1 + n) for n in range(records)]
+    elected = event("metadata-partition", 20, metadata_offset=30, leader_epoch=1, partition_epoch=4, leader=2, isr=[2], replicas=[1, 2, 3])
+    recorded = [created(), *directories, change(20, seconds=9.1, isr=[1, 2]), *([elected] if not contiguous else [])]
+    states = build("t", 0, [*recorded, starts, shrink], Cluster())[0].states
+    gaps = [isinstance(between(one, other, isr_told=True), Gap) for one, other in pairwise(states)]
+    assert any(gaps) is not contiguous
+    assert len(states) == records + 2 + len(gaps[records + 1 :])
+
+
+@pytest.mark.parametrize(("raised", "epochs"), [(3, [0, 1, 2, 3]), (None, [0, 1, 3])])
+def test_a_raise_of_the_leader_epoch_shows_the_state_before_it(raised: int | None, epochs: list[int]) -> None:
+    """The leader's own change, which completed a reassignment, was overtaken by the controller's: no line is about it."""
+    added = event("partition-state", 2.1, reason="sent", leader_epoch=2, partition_epoch=3, leader=3, isr=[3, 1, 2])
+    raise_ = event("partition-state", 2, reason="decided", value="leader-epoch", leader_epoch=2, partition_epoch=raised)
+    states = build("t", 0, [decided(0, 0, 0, 3, [3, 1]), decided(1, 1, 1, 3, [3, 1]), raise_, added], Cluster())[0].states
+    assert [s.partition_epoch for s in states] == epochs
+    assert [s.isr for s in states if s.partition_epoch == 2] == [(3, 1, 2)] * (raised is not None)
 
 
 def intents(*changes: tuple[list[int], list[int]]) -> list[Event]:
