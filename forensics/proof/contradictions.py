@@ -16,7 +16,7 @@ from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.lineage import began
-from forensics.model.partition.log_coverage import CLOCK, COMPLETE, LOG, ORDER, covers_logs, lines_missing, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, COMPLETE, LOG, ORDER, PLACED, PROCESS, would_show
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
@@ -64,9 +64,9 @@ def contradictions(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Contr
 def _of_one_process(c: Contradiction, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The process that printed the one was not replaced before the other, and all its lines in between are in the evidence, in their order."""
     broker = c.one.writer
-    if broker is None or lines_missing(broker, timeline) or not log_coverage(broker, cluster).holds(ORDER, CLOCK, COMPLETE):
+    if broker is None or not would_show(broker, cluster, ORDER, CLOCK, COMPLETE, of=timeline):
         return False
-    if not log_coverage(broker, cluster).prints(LOG, since=c.one.at, until=c.other.at):
+    if not would_show(broker, cluster, LOG, since=c.one.at, until=c.other.at):
         return False
     return not _restarted(c.one, c.other, cluster) and (c.about != "load" or all(map(_of_the_replica, (c.one, c.other))))
 
@@ -147,7 +147,7 @@ def _against_disks(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Co
             or _restarted(seen.event, mark, cluster)
         ):
             continue
-        if covers_logs(broker, cluster, seen.at) and log_coverage(broker, cluster).holds(ORDER, CLOCK):
+        if would_show(broker, cluster, LOG, PROCESS, *PLACED, since=seen.at):
             yield Contradiction("log-end", seen.event, seen.offset, segment, end)
 
 

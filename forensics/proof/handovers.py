@@ -14,13 +14,14 @@ from datetime import datetime
 from functools import cache
 from itertools import pairwise
 
+from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, Range, said
 from forensics.model.partition.continuity import Gap, between, bounds, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
-from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
+from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PLACED, PROCESS, READ, Shown, changes_wanted, log_coverage, would_show
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
 from forensics.model.partition.states import State, not_after
@@ -194,12 +195,15 @@ def _unseen(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.before is None:
         gap = next(begin_gaps(t.timeline, t.cluster), None)
         return row.narrowed(unseen=_NOTHING) if gap is None else row.noted("unseen", said("handover/begin-gap", gap=gap))
-    return _counted(row, [gap for gap, order in _gaps(t.timeline, t.cluster) if order == t.term.order])
+    return _counted(row, [gap for gap, order in _gaps(t.timeline, t.cluster) if order == t.term.order], t.cluster)
 
 
-def _counted(row: _Draft, gaps: Sequence[Gap]) -> _Draft:
+def _counted(row: _Draft, gaps: Sequence[Gap], cluster: Cluster) -> _Draft:
     row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))))
-    return row.noted("unseen", said("handover/gap", gap=gaps[0].said)) if gaps else row
+    if not gaps:
+        return row
+    wanted = changes_wanted(gaps[0].before.at, gaps[0].after.at, cluster)
+    return row.noted("unseen", said("handover/gap", gap=gaps[0].said, wanted=wanted))
 
 
 def _missing(gap: Gap) -> int:
@@ -334,23 +338,27 @@ def _process(row: _Draft, t: LeaderTransition) -> _Draft:
         return row.narrowed(process=_only(STOPPED))
     if t.crashed or t.leader_recovered:
         lost = said("handover/leader-crashed", leader=t.leader, leader_epoch=t.term.epoch)
-        since = t.coverage.holds(ORDER) and t.restarted_since_in_sync(t.leader)
+        since = would_show(t.leader, t.cluster, ORDER) and t.restarted_since_in_sync(t.leader)
         return (row.narrowed(process=_only(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
-    wanted = _wanted(t.leader, t.cluster)
+    shown = would_show(t.leader, t.cluster, LOG, PROCESS, *PLACED, until=t.term.at, of=t.timeline)
+    outage = t.cluster.availability(t.leader).outage(t.term.at) if t.term.at is not None and not t.prints_start else None
+    if shown and outage is not None:
+        at = outage.since if outage.how != CONTROLLED else None
+        return row.noted("process", said("handover/not-led", leader=t.leader, leader_epoch=t.term.epoch, at=at))
+    wanted = _wanted(t.leader, shown)
     return row.noted("process", said("handover/unknown-stop", leader=t.leader, leader_epoch=t.term.epoch, wanted=wanted))
 
 
-def _wanted(broker: int, cluster: Cluster) -> Message:
-    """The logs or files that would show it."""
-    reasons = log_coverage(broker, cluster).reasons
-    return reasons[0] if reasons else said("coverage/server-log", broker=broker)
+def _wanted(broker: int, shown: Shown) -> Message:
+    """Why the log of a broker does not show something."""
+    return shown.why_not or said("coverage/not-shown", broker=broker)
 
 
-def _uncovered(broker: int, cluster: Cluster) -> Message:
+def _uncovered(broker: int, shown: Shown, cluster: Cluster) -> Message:
     """Why the log of a broker does not show what was cut off its replicas."""
-    if not log_coverage(broker, cluster).reaches():
+    if log_coverage(broker, cluster).begin is None:
         return said("handover/no-server-log", leader=broker)
-    return said("handover/uncovered", leader=broker, wanted=_wanted(broker, cluster))
+    return said("handover/uncovered", leader=broker, wanted=_wanted(broker, shown))
 
 
 def _hidden_restart(t: LeaderTransition) -> bool:
@@ -363,7 +371,7 @@ def _hidden_restart(t: LeaderTransition) -> bool:
         return True
     if start is not None and knew_epoch(start):
         return False
-    return not observable(t.leader, t.timeline, t.cluster, LOG, PROCESS, since=since, until=until)
+    return not would_show(t.leader, t.cluster, LOG, PROCESS, *PLACED, since=since, until=until, of=t.timeline)
 
 
 def _log(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -404,8 +412,8 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     removal = piece.removal
     settled = removal.settled and not t.end_unobserved
     maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
-    ordered = log_coverage(removal.broker, t.cluster).holds(ORDER, CLOCK)
-    there = ordered and not maybe_brought and not _maybe_deleted(removal, t)
+    ordered = would_show(removal.broker, t.cluster, ORDER, CLOCK)
+    there = bool(ordered) and not maybe_brought and not _maybe_deleted(removal, t)
     sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and there
     likely, low, marks = _lowest_start(piece, t)
     witnessed = second_witness(removal, t.timeline)
@@ -433,7 +441,7 @@ def _maybe_deleted(removal: Removal, t: LeaderTransition) -> bool:
     replica = t.timeline.replicas[removal.broker]
     begun = (o.event for o in replica.observations if o.quantity == "log-start-offset" and o.event not in removal.evidence)
     since = [e.at for e in (*replica.events[:1], *begun) if e.at is not None and (removal.at is None or e.at <= removal.at)]
-    return not log_coverage(removal.broker, t.cluster).prints(LOG, since=max(since, default=None), until=removal.at)
+    return not would_show(removal.broker, t.cluster, LOG, since=max(since, default=None), until=removal.at)
 
 
 def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, tuple[Event, ...]]:
@@ -452,14 +460,14 @@ def _elected_outside(t: LeaderTransition) -> bool:
 def _unexplained_truncations(row: _Draft, t: LeaderTransition) -> _Draft:
     """Cuts that only the lines of the broker itself would show."""
     for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
-        if not covers_logs(broker, t.cluster) or lines_missing(broker, t.timeline):
-            return row.noted("unexplained_truncations", _uncovered(broker, t.cluster))
+        if not (shown := would_show(broker, t.cluster, LOG, PROCESS, READ, of=t.timeline)):
+            return row.noted("unexplained_truncations", _uncovered(broker, shown, t.cluster))
     for removal, term in _untraced(t.timeline, t.cluster):
         if term is t.term:
             cut = Range(removal.start, removal.end)
             return row.noted("unexplained_truncations", said("handover/untraced-cut", broker=removal.broker, cut=cut))
     for one, other in _leader_changes(t.timeline, t.cluster).get(t.term.epoch, ()):
-        if other.at is not None and not covers_logs(one.leader, t.cluster, other.at):
+        if other.at is not None and not would_show(one.leader, t.cluster, LOG, PROCESS, READ, since=other.at):
             return row.noted("unexplained_truncations", said("handover/log-begins-later", leader=one.leader, leader_epoch=one.leader_epoch))
     return row.narrowed(unexplained_truncations=_only(NO))
 
@@ -488,14 +496,10 @@ def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.before is None or t.before.leader == t.leader:
         return row
     broker = t.before.leader
-    wanted = _wanted(broker, t.cluster)
+    covered = would_show(broker, t.cluster, LOG, ORDER, of=t.timeline)
+    wanted = _wanted(broker, covered)
     row = row.noted("old_log_end", said("handover/unknown-end", broker=broker, leader=t.leader, wanted=wanted))
     end = end_of_old_log(t.before, t.term, t.timeline, t.cluster)
-    covered = (
-        log_coverage(broker, t.cluster).prints(LOG)
-        and log_coverage(broker, t.cluster).holds(ORDER)
-        and not lines_missing(broker, t.timeline)
-    )
     if end is None or not covered or truncation_unobserved(t.before, t.term, t.timeline):
         return row
     if not end.exact:
@@ -530,8 +534,8 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
     """The possible restarts of the only in-sync replica during these states."""
     for state in states:
         (broker,) = state.isr
-        if broker == state.leader and not _restart_observable(state, timeline, cluster):
-            alone = said("handover/led-alone", broker=broker, leader_epoch=state.leader_epoch, wanted=_wanted(broker, cluster))
+        if broker == state.leader and not (shown := _restart_shown(state, timeline, cluster)):
+            alone = said("handover/led-alone", broker=broker, leader_epoch=state.leader_epoch, wanted=_wanted(broker, shown))
             return row.noted("sole_restart", alone)
         if _recovers(state, timeline):
             return row.noted("sole_restart", said("handover/sole-crashed", broker=broker))
@@ -540,8 +544,8 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
     return row.narrowed(sole_restart=_only(NONE, CLEAN))
 
 
-def _restart_observable(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    return observable(state.leader, timeline, cluster, LOG, PROCESS, since=state.at, until=_joined_at(state, timeline))
+def _restart_shown(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Shown:
+    return would_show(state.leader, cluster, LOG, PROCESS, *PLACED, since=state.at, until=_joined_at(state, timeline), of=timeline)
 
 
 def _recovers(state: State, timeline: PartitionTimeline) -> bool:
@@ -651,7 +655,7 @@ def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
             and knew_epoch(follows.event)
             and not t.restarted_since_in_sync(broker)
             and t.member_behind(broker, follows.offset) is None
-            and log_coverage(broker, t.cluster).holds(ORDER)
+            and would_show(broker, t.cluster, ORDER)
         ):
             row = row.narrowed(high_watermark=Interval(0, follows.offset, (), (follows.event,)))
             if row.truncation.only(BY_HIGH_WATERMARK):
@@ -708,13 +712,13 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     )
     gap = next(end_gaps(timeline, cluster), None)
     later = [gap for gap, order in _gaps(timeline, cluster) if order is None]
-    row = _counted(row, later) if gap is None else row.noted("unseen", said("handover/end-gap", gap=gap))
+    row = _counted(row, later, cluster) if gap is None else row.noted("unseen", said("handover/end-gap", gap=gap))
     if gone := last_copies_gone(timeline, cluster):
         row = row.noted("sole_restart", gone_said(gone))
     else:
         row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
-    if not covers_logs(last.leader, cluster):
-        row = row.noted("unexplained_truncations", _uncovered(last.leader, cluster))
+    if not (shown := would_show(last.leader, cluster, LOG, PROCESS, READ)):
+        row = row.noted("unexplained_truncations", _uncovered(last.leader, shown, cluster))
     elif _ended_before(last, cluster) and not t.prints_start:
         row = row.noted("unexplained_truncations", said("handover/logs-end", leader=last.leader, leader_epoch=last.epoch))
     else:

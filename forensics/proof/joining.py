@@ -17,7 +17,7 @@ from forensics.model.cluster.effective import effective, number
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import Version, versions
 from forensics.model.partition.continuity import Contiguous, between
-from forensics.model.partition.log_coverage import CLOCK, ORDER, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, ORDER, would_show
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.verdict import RUNNING, Handover
@@ -53,7 +53,7 @@ def _isr_reached_end(before: State, joined: State, timeline: PartitionTimeline, 
     led = (e.at for t in timeline.terms if t.epoch == joined.leader_epoch for e in t.evidence if e.at is not None)
     stood = joined.at - max(before.at, *led) > 2 * timedelta(milliseconds=limit)
     whole = isinstance(between(before, joined, isr_told=True), Contiguous)
-    return stood and whole and log_coverage(joined.leader, cluster).holds(ORDER, CLOCK)
+    return stood and whole and bool(would_show(joined.leader, cluster, ORDER, CLOCK))
 
 
 def _committed_before(joined: State, rows: Sequence[Handover]) -> Iterator[int | None]:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER, STATE, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, ORDER, STATE, would_show
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import STOP_NOTICED_EARLY
@@ -26,7 +26,7 @@ _DECIDES = frozenset({"metadata", "decided"})
 def within_epoch(epoch: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether the broker had been in no later leader epoch when its log was as this line or file shows: by its own lines before or after, or
     because the next leader epoch began so much later that no error of the clocks explains it."""
-    if shown.line is not None and not log_coverage(shown.writer, cluster).holds(ORDER, CLOCK):
+    if shown.line is not None and not would_show(shown.writer, cluster, ORDER, CLOCK):
         return False
     replica = timeline.replicas.get(shown.writer) if shown.writer is not None else None
     if replica is None:
@@ -63,7 +63,7 @@ def _entered(epoch: int, before: Sequence[Event], shown: Event, replica: Replica
     last, until = max(starts, key=lambda s: s.epoch, default=None), cluster.last_own_line(replica.broker)
     if last is None or last.epoch > epoch or last.at is None or shown.at is None or until is None or until < shown.at:
         return False
-    return log_coverage(replica.broker, cluster).prints(STATE, since=last.at, until=shown.at)
+    return bool(would_show(replica.broker, cluster, STATE, since=last.at, until=shown.at))
 
 
 def _by_clock(epoch: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, would_show
 from forensics.model.partition.outside_logs import outside_logs, runs_of
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
@@ -377,7 +377,7 @@ def seen_high_watermark(removal: Removal, timeline: PartitionTimeline, cluster: 
         if highest is not None and seen.offset <= highest[0]:
             break
         if seen.epoch is None or seen.epoch <= last:
-            own = _of_removed_log(seen, removal, timeline) and log_coverage(seen.broker, cluster).holds(ORDER, CLOCK)
+            own = _of_removed_log(seen, removal, timeline) and would_show(seen.broker, cluster, ORDER, CLOCK)
             offset = seen.offset if own else _kept(seen, last, later, timeline)
             if offset is None or (highest is not None and offset <= highest[0]):
                 continue

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.partition.log_coverage import LOG, PROCESS, observable
+from forensics.model.partition.log_coverage import LOG, PLACED, PROCESS, would_show
 from forensics.model.partition.replicas import FollowerStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.thresholds import ORDINARY_HANDOVER
@@ -64,7 +64,7 @@ def _restarted(replica: Replica, before: Term, follows: FollowerStart, timeline:
     known = follows.event.previous_leader_epoch
     if known is not None:
         return known < 0
-    if not observable(replica.broker, timeline, cluster, LOG, PROCESS) or cluster.availability(replica.broker).unbegun:
+    if not would_show(replica.broker, cluster, LOG, PROCESS, *PLACED, of=timeline) or cluster.availability(replica.broker).unbegun:
         return True  # its start may be among the lines that are missing
     assert follows.at is not None
     signs = _signs_of_a_start(replica, before, follows.at, cluster)

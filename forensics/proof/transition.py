@@ -18,9 +18,9 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.continuity import Contiguous, Gap, between
 from forensics.model.partition.durability import required
-from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCoverage, isr_changes_observable, log_coverage, observable
+from forensics.model.partition.log_coverage import LOG, ORDER, PLACED, PROCESS, isr_changes_observable, would_show
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
-from forensics.model.partition.states import State
+from forensics.model.partition.states import State, is_raise
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import Election, by_order, right_before
 from forensics.proof.foreign_logs import inherited
@@ -61,10 +61,6 @@ class LeaderTransition:
         return self.timeline.replicas.get(self.leader)
 
     @cached_property
-    def coverage(self) -> LogCoverage:
-        return log_coverage(self.leader, self.cluster)
-
-    @cached_property
     def start(self) -> LeaderStart | None:
         """The new leader's own line about the start of this term."""
         return next((s for s in self.replica.leader_starts if s.event in self.term.evidence), None) if self.replica is not None else None
@@ -84,7 +80,17 @@ class LeaderTransition:
         """The leader leads on in another leader epoch, in the process in which it led."""
         term, before = self.term, self.before
         alike = before is not None and before.leader == term.leader and (term.before is None or term.before.leader == term.leader)
-        return alike and not term.restart and not elected_again(term) and (term is not self.timeline.terms[-1] or self.prints_start)
+        return alike and not term.restart and not self.elected_again and (term is not self.timeline.terms[-1] or self.prints_start)
+
+    @cached_property
+    def elected_again(self) -> bool:
+        """Its leader had been the only one in sync, and was elected again in the same state: that does not happen while it is running. A
+        ZooKeeper controller first sends the old epoch to a broker that was just started."""
+        before, state = self.term.before, self.term.state
+        if before is None or state is None or before is state:
+            return False
+        alone = before.isr == state.isr == (self.leader,) == (before.leader,) and before.replicas == state.replicas
+        return alone and not any(is_raise(e) and e.leader_epoch == self.term.epoch for e in self.timeline.of("partition-state"))
 
     @cached_property
     def election(self) -> Election | None:
@@ -432,10 +438,33 @@ class LeaderTransition:
         if self.start is None or self.restarted_since_in_sync(self.leader):
             return False
         known = self.start.event.previous_leader_epoch
-        if knew_epoch(self.start.event) and known != self.term.epoch and self._term_of(known) and not elected_again(self.term):
+        if knew_epoch(self.start.event) and known != self.term.epoch and self._term_of(known) and not self.elected_again:
             # it may have received an epoch without a leader just after its start, and a KRaft broker replays old epochs at its start
-            return self.coverage.holds(ORDER)
-        return self._ran_on
+            return bool(would_show(self.leader, self.cluster, ORDER))
+        return self._unfenced or self._ran_on
+
+    @cached_property
+    def _unfenced(self) -> bool:
+        """KRaft: it was elected as the controller counted its process as alive again, and that process had registered before the term before.
+        The broker epoch of a process is the offset of its registration in the metadata log (KIP-631)."""
+        elected, led = (self._record_of(term) for term in (self.term, self.before))
+        return any(
+            elected is not None
+            and led is not None
+            and e.broker == self.leader
+            and e.reason == "unfenced"
+            and e.at == elected.at
+            and e.broker_epoch is not None
+            and e.broker_epoch <= (led.metadata_offset or -1)
+            for e in self.cluster.of("metadata-broker-change")
+        )
+
+    @staticmethod
+    def _record_of(term: Term | None) -> Event | None:
+        """The metadata record that began the term."""
+        state = term.state if term is not None else None
+        events = (state.event, *state.also) if state is not None else ()
+        return next((e for e in events if e.metadata_offset is not None and e.at is not None), None)
 
     def restarted_since_in_sync(self, broker: int) -> bool:
         """Its process was started since the term before, or loaded its log, and no leader has taken it into the ISR since."""
@@ -463,7 +492,7 @@ class LeaderTransition:
         since = self.replica.events[self.replica.events.index(last) : self.replica.events.index(self.start.event)]
         signs = (*(load.event for load in self.replica.loads if load.offset), *(e for _, e in self.replica.recovered))
         loaded = any(e in since for e in signs)
-        given_up = elected_again(self.term) or (self.term.before is not None and self.term.before.leader == -1)
+        given_up = self.elected_again or (self.term.before is not None and self.term.before.leader == -1)
         return self.start.event.previous_leader_epoch is None and not given_up and not loaded
 
     @cached_property
@@ -488,7 +517,7 @@ class LeaderTransition:
         """A restart would be in the evidence, and so would an unclean stop before the leader's log begins."""
         assert self.replica is not None
         back_uncleanly = any(load.unclean and load.epoch is None and load.offset for load in self.replica.loads)
-        return not back_uncleanly and observable(self.leader, self.timeline, self.cluster, LOG, PROCESS)
+        return not back_uncleanly and bool(would_show(self.leader, self.cluster, LOG, PROCESS, *PLACED, of=self.timeline))
 
     @cached_property
     def crashed(self) -> bool:
@@ -507,16 +536,6 @@ class LeaderTransition:
 
     def _term_of(self, epoch: int | None) -> bool:
         return epoch in self.timeline.epochs_led
-
-
-def elected_again(term: Term) -> bool:
-    """Its leader had been the only one in sync, and was elected again in the same state: that does not happen while it is running. A
-    ZooKeeper controller first sends the old epoch to a broker that was just started."""
-    before, state = term.before, term.state
-    if before is None or state is None or before is state:
-        return False
-    alone = before.isr == state.isr == (term.leader,)
-    return before.leader == term.leader and alone and before.replicas == state.replicas
 
 
 def knew_epoch(start: Event) -> bool:

@@ -17,7 +17,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding, Statement, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
-from forensics.model.partition.log_coverage import incomplete
+from forensics.model.partition.log_coverage import COMPLETE, would_show
 from forensics.thresholds import CLOCK_TOLERANCE
 
 
@@ -64,7 +64,7 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
     if outage.how == MISSED:
         return Crash(node.id, named, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
-    doubt = None if shown else incomplete(node.id, cluster)
+    doubt = None if shown else would_show(node.id, cluster, COMPLETE).why_not
     confidence = "possible" if doubt else "certain" if shown or not _begun(run) else "probable"
     return Crash(node.id, named, run, confidence, evidence, time, memory=memory, doubt=doubt, back=outage.until)
 

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
-from forensics.model.partition.log_coverage import CLOCK, ORDER, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, ORDER, would_show
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
@@ -22,7 +22,7 @@ from forensics.thresholds import ISR_TOLERANCE
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
-            ordered = log_coverage(removal.broker, cluster).holds(ORDER, CLOCK)
+            ordered = bool(would_show(removal.broker, cluster, ORDER, CLOCK))
             if removal.cause == "empty" and ordered and (counted := _in_sync(removal, timeline)) is not None:
                 yield _finding(removal, *counted)
 

@@ -16,7 +16,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.lineage import Entry, of_batches
-from forensics.model.partition.log_coverage import covers_logs
+from forensics.model.partition.log_coverage import LOG, PROCESS, READ, would_show
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
@@ -136,7 +136,7 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
             continue
         if not cut_since(segment, event) and taken_alive(disk.broker, event, cluster) and not _later(at_rest(disk), event):
             continue  # the log was copied first
-        if cut_since(segment, event) and not covers_logs(disk.broker, cluster):
+        if cut_since(segment, event) and not would_show(disk.broker, cluster, LOG, PROCESS, READ):
             continue  # nothing would show that the log was cut
         what = said("epoch-history-damaged/beyond", epoch=epoch, start=start, log_end=disk.reach)
         yield what, (event, segment)

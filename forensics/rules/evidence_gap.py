@@ -97,7 +97,7 @@ def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> I
     named = _named(partitions)
     if absent := tuple(sorted(named - cluster.collected)):
         yield absent, NO_FILES
-    if silent := tuple(sorted(b for b in named & cluster.collected if not log_coverage(b, cluster).reaches())):
+    if silent := tuple(sorted(b for b in named & cluster.collected if log_coverage(b, cluster).begin is None)):
         yield silent, NO_LOGS
 
 
@@ -106,7 +106,7 @@ def _unreliable(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> It
     of_files = {*filtered_files(cluster).values()}
     for broker in sorted(_named(partitions) & cluster.collected):
         coverage = log_coverage(broker, cluster)
-        if coverage.reaches() and (reasons := [reason for reason in coverage.reasons if reason not in of_files]):
+        if coverage.begin is not None and (reasons := [reason for reason in coverage.reasons if reason not in of_files]):
             yield broker, reasons
 
 

@@ -14,7 +14,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import lasted, of_fetcher, of_one_failure
 from forensics.model.events import Event
 from forensics.model.message import Message, said
-from forensics.model.partition.log_coverage import FETCHER, observable
+from forensics.model.partition.log_coverage import FETCHER, PLACED, would_show
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN, FETCHED_AGAIN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
@@ -130,8 +130,7 @@ def resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:
 
 def would_show_a_role(broker: int, since: datetime, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether the broker's logs would show a role, or a fetcher, that it got for its replica soon after this time."""
-    last, soon = cluster.last_line(broker), since + EPOCH_KNOWN
-    return last is not None and last >= soon and observable(broker, timeline, cluster, FETCHER, since=since, until=soon)
+    return bool(would_show(broker, cluster, FETCHER, *PLACED, since=since, until=since + EPOCH_KNOWN, of=timeline))
 
 
 def _leads(broker: int, since: datetime, until: datetime, timeline: PartitionTimeline) -> bool:

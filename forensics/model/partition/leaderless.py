@@ -16,7 +16,7 @@ from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import incomplete
+from forensics.model.partition.log_coverage import COMPLETE, when, would_show
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
@@ -63,7 +63,7 @@ def _at_most(window: Window, cluster: Cluster) -> Window:
 
 
 def _running_again(broker: int, since: datetime, cluster: Cluster) -> tuple[datetime, int] | None:
-    if incomplete(broker, cluster) is None:
+    if would_show(broker, cluster, COMPLETE):
         return None
     after = cluster.events[bisect_right(cluster.events, since + CRASH_NOTICED, key=undated_first) :]
     return next(((e.at, broker) for e in after if e.writer == broker and e.at is not None and spoken(e)), None)

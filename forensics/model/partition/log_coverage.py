@@ -1,8 +1,8 @@
 """Proofs by a missing line: since when a broker's logs were collected, which lines they contain, and which premises about them do not hold.
 
 Silence is evidence only if the line would be there: the log covers the time, the logger prints at INFO in that run of the broker, no line
-is missing or cut off, lines are sorted by time and the clock did not step. Premises that do not hold are named, so that the report can say
-what to collect.
+is missing or cut off, lines are sorted by time and the clock did not step. `would_show` alone decides that, and gives the reason if it would
+not, so that the report can say what to collect. Nothing else says that a file would show something.
 
 Which loggers print is learned from the lines of each run, by lines that occur together: a broker that takes up a replica has loaded or
 created its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
@@ -36,6 +36,9 @@ LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica"
 """Facets of parsers.patterns.facets."""
 ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
 """Premises of a broker's logs: lines are sorted by time, the clock did not step, no line is missing or cut off, all were read."""
+PLACED = (ORDER, CLOCK, READ)
+"""Premises of the place of a line among others."""
+_PREMISES = frozenset({*PLACED, COMPLETE})
 _REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
 _BEGINS = of(role=Role.BEGINS, by=By.BROKER)
 _OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread", "process-starting", "broker-state")
@@ -65,6 +68,19 @@ class Run:
     silent: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """True if a line would be in the evidence, and trusted; else with the reason that decides."""
+
+    why_not: Message | None = None
+
+    def __bool__(self) -> bool:
+        return self.why_not is None
+
+
+SHOWN = Shown()
+
+
 @dataclass(frozen=True)
 class LogCoverage:
     """The coverage by one broker's logs: whether the absence of a line proves anything."""
@@ -78,18 +94,25 @@ class LogCoverage:
     failed: Mapping[str, Message] = field(default_factory=dict)
     """Premises that do not hold, each with the reason."""
 
-    def reaches(self, since: datetime | None = None) -> bool:
-        """Its logs go back to that time."""
-        return self.begin is not None and (since is None or self.begin <= since)
+    end: datetime | None = None
+    """The time of its last line that shows that its process ran."""
 
-    def prints(self, *facets: str, since: datetime | None = None, until: datetime | None = None) -> bool:
-        """A line of these facets between the two times would be in the evidence."""
+    def would_show(self, *statement: str, since: datetime | None = None, until: datetime | None = None) -> Shown:
+        """As the function."""
+        facets = [one for one in statement if one not in _PREMISES]
         begins = {self.states_begin if facet == STATE else self.begin for facet in facets}
-        there = all(begin is not None and (since is None or begin <= since) for begin in begins)
-        return there and COMPLETE not in self.failed and not self._silent(facets, since, until)
-
-    def holds(self, *premises: str) -> bool:
-        return self.failed.keys().isdisjoint(premises)
+        if None in begins:
+            return Shown(said("coverage/server-log", broker=self.broker))
+        for premise in {COMPLETE: None, **dict.fromkeys(statement)} if facets else statement:
+            if premise in self.failed:
+                return Shown(self.failed[premise])
+        begin = max((at for at in begins if at is not None), default=None)
+        if since is not None and begin is not None and begin > since:
+            return Shown(said("coverage/begins-later", broker=self.broker, at=begin if begin < datetime.max else None))
+        if facets and until is not None and self.end is not None and self.end < until:
+            return Shown(said("coverage/ends-before", broker=self.broker, at=self.end))
+        silent = self._silent(facets, since, until)
+        return Shown(said("coverage/silent", logger=_LOGGERS[silent], broker=self.broker)) if silent is not None else SHOWN
 
     @cached_property
     def reasons(self) -> list[Message]:
@@ -104,12 +127,10 @@ class LogCoverage:
     def _silent_runs(self) -> list[Run]:
         return [run for run in self.runs if run.silent]
 
-    def _silent(self, facets: Iterable[str], since: datetime | None, until: datetime | None) -> bool:
-        """A run between the two times prints no lines of one of these facets."""
-        if not self._silent_runs:
-            return False
-        runs = (r for r in self._silent_runs if (since is None or r.end >= since) and (until is None or r.begin <= until))
-        return any(not run.silent.isdisjoint(facets) for run in runs)
+    def _silent(self, facets: Sequence[str], since: datetime | None, until: datetime | None) -> str | None:
+        """The first of these facets of which a run between the two times prints no lines."""
+        runs = [r for r in self._silent_runs if (since is None or r.end >= since) and (until is None or r.begin <= until)]
+        return next((facet for facet in facets if any(facet in run.silent for run in runs)), None)
 
 
 def log_coverage(broker: int | None, cluster: Cluster) -> LogCoverage:
@@ -129,7 +150,8 @@ def _coverage(broker: int, cluster: Cluster) -> LogCoverage:
     known = node.collections if node is not None else ()
     others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
     begin, states_begin = (_reach_back(of, (*known, *others)) if of else None for of in (own, [s for s in logs if s.printed.get(STATE)]))
-    return LogCoverage(broker, begin, states_begin, tuple(_runs(broker, logs, cluster)), _failed(broker, logs, cluster))
+    runs, end = tuple(_runs(broker, logs, cluster)), cluster.last_line(broker)
+    return LogCoverage(broker, begin, states_begin, runs, _failed(broker, logs, cluster), end)
 
 
 def _logs(broker: int, cluster: Cluster) -> list[Source]:
@@ -326,9 +348,29 @@ def _half_a_start(broker: int, cluster: Cluster) -> Message | None:
 # conclusions for a partition
 
 
-def incomplete(broker: int, cluster: Cluster) -> Message | None:
-    """Why lines of the broker may be missing in the time that its logs cover; None if nothing shows that."""
-    return log_coverage(broker, cluster).failed.get(COMPLETE)
+def would_show(
+    broker: int | None,
+    cluster: Cluster,
+    *statement: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    of: PartitionTimeline | None = None,
+) -> Shown:
+    """Whether a line of the broker between the two times would be in the evidence. `statement`: the facets of the line, and the premises about
+    the broker's logs on which the conclusion rests; facets rest on COMPLETE. `of`: the line is about this partition."""
+    shown = log_coverage(broker, cluster).would_show(*statement, since=since, until=until)
+    if shown and of is not None and broker in _with_missing_lines(of):
+        return Shown(said("coverage/lines-missing", broker=broker))
+    return shown
+
+
+def changes_wanted(since: datetime | None, until: datetime | None, cluster: Cluster) -> Message:
+    """What would show the changes of a partition's state between the two times."""
+    if cluster.mode == "kraft":
+        return said("coverage/metadata-log")
+    brokers = sorted(n for n, node in cluster.nodes.items() if node.broker)
+    lacking = tuple(b for b in brokers if not would_show(b, cluster, STATE, since=since or datetime.min, until=until))
+    return said("coverage/state-changes", brokers=lacking) if lacking else said("coverage/no-log")
 
 
 def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -> bool:
@@ -339,17 +381,17 @@ def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -
         return True
     last = cluster.last_own_line(node)
     lives = cluster.availability(node).living(since, until)
-    return incomplete(node, cluster) is None and last is not None and last >= until and next(lives, None) is not None
+    return bool(would_show(node, cluster, COMPLETE)) and last is not None and last >= until and next(lives, None) is not None
 
 
-def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:
-    """Lines of the broker about this partition are missing: the creation of a log is always followed by the line about its first high
-    watermark (Partition#createLog)."""
-    return broker in _with_missing_lines(timeline)
+def when(event: Event) -> datetime:
+    return event.at or datetime.min
 
 
 @cached_on_timeline
 def _with_missing_lines(timeline: PartitionTimeline) -> set[int]:
+    """Brokers whose lines about this partition are missing: the creation of a log is always followed by the line about its first high
+    watermark (Partition#createLog)."""
     last = {
         broker: next((e.event for e in reversed(replica.events) if e.event in _CREATES_LOG and e.reason != "future"), None)
         for broker, replica in timeline.replicas.items()
@@ -357,28 +399,13 @@ def _with_missing_lines(timeline: PartitionTimeline) -> set[int]:
     return {broker for broker, kind in last.items() if kind == "log-created"}
 
 
-def observable(
-    broker: int, timeline: PartitionTimeline, cluster: Cluster, *facets: str, since: datetime | None = None, until: datetime | None = None
-) -> bool:
-    """A line of these facets by the broker would be in the evidence, and its place in the order of lines could be trusted."""
-    coverage = log_coverage(broker, cluster)
-    return coverage.prints(*facets, since=since, until=until) and coverage.holds(ORDER, CLOCK, READ) and not lines_missing(broker, timeline)
-
-
-def covers_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
-    """A log was collected in which the broker would print, from that time on, its starts, how its logs were loaded and what it cut off."""
-    coverage = log_coverage(broker, cluster)
-    return coverage.prints(LOG, PROCESS, since=since) and coverage.holds(READ)
-
-
 def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
     """Whether the ISR changes that this leader made are in the evidence: its own log, from that time on at least, or the metadata log was
     collected."""
     if cluster.holds_metadata:
         return True
-    coverage = log_coverage(leader, cluster)
-    if coverage.reaches():
-        return coverage.prints(PARTITION, since=since) and coverage.holds(ORDER, CLOCK) and not lines_missing(leader, timeline)
+    if log_coverage(leader, cluster).begin is not None:
+        return bool(would_show(leader, cluster, PARTITION, ORDER, CLOCK, since=since, of=timeline))
     return any(e.writer == leader and (since is None or not_after(e.at, since)) for e in timeline.of(*_ISR_CHANGES))
 
 

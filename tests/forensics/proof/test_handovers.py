@@ -14,7 +14,6 @@ from forensics.model.events import Event
 from forensics.model.message import said
 from forensics.model.partition.replicas import Disk, Observation, disk
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof import handovers as module
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
@@ -201,11 +200,15 @@ def test_the_log_of_the_only_replica_has_to_be_seen_when_it_is_loaded() -> None:
     assert left(judge(led_by_the_first_line(loads=False, replicas="1"))) == [(BEGIN, "unseen")]
 
 
-def test_the_first_reason_says_which_files_would_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, cluster = made(handed_over())
-    reasons = (said("coverage/cut", path="server.log", characters=9), said("coverage/silent", logger="kafka.log", broker=1))
-    monkeypatch.setattr(module, "log_coverage", lambda *_: SimpleNamespace(reasons=reasons))
-    assert module._wanted(1, cluster) == reasons[0]
+def test_a_broker_that_was_elected_as_its_process_ended_is_not_asked_for_its_log() -> None:
+    s = begun()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.online(3, 10, 1, 2, [1, 2], 1)
+    s.starts(2, 40)
+    assert "its process ended at about that time (its last line is of 2026-11-21 01:53:00.100 UTC)" in text(row(s).notes["process"])
+    s.forget("broker-2/logs/server.log")
+    assert text(row(s).notes["process"]).endswith("server.log of broker 2 would show it")
 
 
 def test_a_later_start_of_the_first_leader_is_not_the_start_of_its_first_leader_epoch() -> None:

@@ -160,7 +160,7 @@ def test_without_its_own_line_a_log_without_a_restart_is_enough() -> None:
 def test_what_would_show_how_a_process_ended() -> None:
     found = row(back_before_leading(starts=False))
     assert found.process == ANY_PROCESS
-    assert text(found.notes["process"]).endswith("server.log of broker 3 would show it")
+    assert text(found.notes["process"]).endswith("the collected logs of broker 3 do not show it"), "never a file that is there"
 
 
 # the new leader's log

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.partition.log_coverage import CLOCK, COMPLETE, FETCHER, LOG, ORDER, PARTITION, PROCESS, STATE, LogCoverage
+from forensics.model.message import said
+from forensics.model.partition.log_coverage import CLOCK, COMPLETE, FETCHER, LOG, ORDER, PARTITION, PROCESS, READ, STATE, LogCoverage, Shown
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import CELLS, UNKNOWN, Handover, Removed, verdict
@@ -55,19 +57,14 @@ def rows(found: Input) -> Sequence[Handover]:
 
 def denied(monkeypatch: pytest.MonkeyPatch, premise: str, broker: int | None) -> None:
     """This premise, or a line of this facet, counts as missing of that broker, or of all."""
-    holds, prints = LogCoverage.holds, LogCoverage.prints
+    would_show = LogCoverage.would_show
 
-    def of(coverage: LogCoverage) -> bool:
-        return broker in (None, coverage.broker)
+    def without(coverage: LogCoverage, *statement: str, **span: Any) -> Shown:
+        of_lines = premise == COMPLETE and not {*PREMISES, READ}.issuperset(statement)
+        denied = broker in (None, coverage.broker) and (premise in statement or of_lines)
+        return Shown(said("coverage/server-log", broker=coverage.broker)) if denied else would_show(coverage, *statement, **span)
 
-    def without(coverage: LogCoverage, *premises: str) -> bool:
-        return not (of(coverage) and premise in premises) and holds(coverage, *premises)
-
-    def silent(coverage: LogCoverage, *facets: str, **span: object) -> bool:
-        return not (of(coverage) and premise in (*facets, COMPLETE)) and prints(coverage, *facets, **span)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(LogCoverage, "holds", without)
-    monkeypatch.setattr(LogCoverage, "prints", silent)
+    monkeypatch.setattr(LogCoverage, "would_show", without)
 
 
 def narrower(before: Sequence[Handover], after: Sequence[Handover]) -> Iterator[str]:

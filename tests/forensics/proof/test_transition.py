@@ -15,12 +15,13 @@ import pytest
 from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER
+from forensics.model.message import said
+from forensics.model.partition.log_coverage import CLOCK, ORDER, SHOWN, Shown
 from forensics.model.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.removed import Piece
-from forensics.proof.transition import LeaderTransition, elected_again, ended_cleanly, knew_epoch
+from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when
 from tests.forensics.proof.test_stepping_down import started
 
@@ -106,7 +107,6 @@ def test_a_broker_of_which_nothing_was_collected() -> None:
     hand = Hand(term(0, 1), term(1, 7))
     t = hand.over()
     assert (t.replica, t.start, t.prints_start, t.emptied, t.damaged, t.log_had_reached(0)) == (None, None, False, False, False, False)
-    assert not t.coverage.reaches()
     assert not t.kept_running
     assert not t.stopped_cleanly
     assert not t.crashed
@@ -151,19 +151,28 @@ def test_the_last_leader_must_have_printed_that_it_leads() -> None:
 
 def test_a_lone_leader() -> None:
     alone = term(1, 2, before=state(0, 2, [2]), state=state(1, 2, [2]))
-    assert elected_again(alone)
-    assert not elected_again(term(1, 2))
-    assert not elected_again(replace(alone, state=None))
-    assert not elected_again(replace(alone, before=None))
-    assert not elected_again(replace(alone, before=state(0, 1, [2]))), "another led"
-    assert not elected_again(replace(alone, before=state(0, 2, [2, 1])))
-    assert not elected_again(replace(alone, state=state(1, 2, [2, 1])))
-    assert not elected_again(replace(alone, before=state(0, 2, [2], replicas=(1, 2)), state=state(1, 2, [2], replicas=(2, 3)))), (
-        "reassigned"
-    )
-    assert not elected_again(replace(alone, before=state(0, 2, [1]), state=state(1, 2, [1])))
+
+    def again(**known: Any) -> bool:
+        return Hand(term(0, 2), replace(alone, **known)).over().elected_again
+
+    assert again()
+    assert not Hand(term(0, 2), term(1, 2)).over().elected_again
+    assert not again(state=None)
+    assert not again(before=None)
+    assert not again(before=state(0, 1, [2])), "another led"
+    assert not again(before=state(0, 2, [2, 1]))
+    assert not again(state=state(1, 2, [2, 1]))
+    assert not again(before=state(0, 2, [2], replicas=(1, 2)), state=state(1, 2, [2], replicas=(2, 3))), "reassigned"
+    assert not again(before=state(0, 2, [1]), state=state(1, 2, [1]))
     one = state(0, 2, [2])
-    assert not elected_again(replace(alone, before=one, state=one)), "one state: a restart within it"
+    assert not again(before=one, state=one), "one state: a restart within it"
+
+
+@pytest.mark.parametrize(("epoch", "again"), [(1, False), (0, True)])
+def test_a_reassignment_to_the_same_replica_raises_the_leader_epoch_of_a_lone_leader(epoch: int, again: bool) -> None:
+    hand = Hand(term(0, 2), term(1, 2, before=state(0, 2, [2]), state=state(1, 2, [2])))
+    hand.timeline.events = [line("partition-state", 9, reason="decided", value="leader-epoch", leader_epoch=epoch)]
+    assert hand.over().elected_again is again
 
 
 @pytest.mark.parametrize(("previous", "knew"), [(None, False), (-1, False), (0, True), (5, True)])
@@ -681,11 +690,30 @@ def test_a_process_that_knew_the_leader_epoch_before_ran_on() -> None:
 
 
 @pytest.mark.parametrize(("premise", "ran_on"), [(ORDER, False), (CLOCK, True)])
-def test_a_process_whose_lines_are_in_no_order_need_not_have_run_on(premise: str, ran_on: bool) -> None:
+def test_a_process_whose_lines_are_in_no_order_need_not_have_run_on(premise: str, ran_on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a clock that stepped the order of lines still tells which leader epoch it knew."""
-    t = over(taking_over())
-    t.__dict__["coverage"] = replace(t.coverage, failed={premise: "why"})
-    assert t.kept_running is ran_on
+    denied = Shown(said("coverage/server-log", broker=2))
+    monkeypatch.setattr("forensics.proof.transition.would_show", lambda *asked, **_: denied if premise in asked else SHOWN)
+    assert over(taking_over()).kept_running is ran_on
+
+
+@pytest.mark.parametrize(("broker_epoch", "seconds", "ran_on"), [(12, 10, True), (50, 10, False), (12, 9, False), (None, 10, False)])
+def test_the_process_that_is_counted_as_alive_again_is_the_one_that_had_registered_before(
+    broker_epoch: int | None, seconds: float, ran_on: bool
+) -> None:
+    """KIP-631: the broker epoch is the offset of the registration; a new process would have a later one."""
+
+    def recorded(epoch: int, leader: int, offset: int) -> State:
+        event = line("metadata-partition-change", 10 * epoch, leader_epoch=epoch, metadata_offset=offset)
+        return state(epoch, leader, [2], 10 * epoch, event=event, source="metadata")
+
+    known = {"broker": 2, "reason": "unfenced", "broker_epoch": broker_epoch, "metadata_offset": 60}
+    start = leading(1, 10.1, previous=5)
+    led = term(0, 2, state=recorded(0, 2, 30))
+    elected = term(1, 2, state=recorded(1, 2, 61), before=recorded(0, -1, 40), evidence=[start.event])
+    hand = Hand(led, elected, leader_starts=[start], events=[start.event])
+    hand.cluster.events = [line("metadata-broker-change", seconds, 9, **known)]
+    assert hand.over().kept_running is ran_on
 
 
 def asked(

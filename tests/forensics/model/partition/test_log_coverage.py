@@ -9,7 +9,7 @@ import pytest
 
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster, Source
-from forensics.model.partition.log_coverage import covers_logs, isr_changes_observable, silent_leaders
+from forensics.model.partition.log_coverage import LOG, PROCESS, READ, isr_changes_observable, silent_leaders, would_show
 from forensics.words import words
 from tests.forensics.staged import START, Story, of, report, timeline
 
@@ -109,4 +109,4 @@ def test_a_fenced_broker_lived_if_it_came_back_with_its_broker_epoch(name: str, 
 def test_a_log_of_a_broker_that_no_cluster_knows_reaches_back_as_far_as_it_does() -> None:
     known = Cluster()
     known.sources = [replace(source("server-log", 2), first=START)]
-    assert [covers_logs(2, known, START + timedelta(seconds=s)) for s in (-1, 1)] == [False, True]
+    assert [bool(would_show(2, known, LOG, PROCESS, READ, since=START + timedelta(seconds=s))) for s in (-1, 1)] == [False, True]

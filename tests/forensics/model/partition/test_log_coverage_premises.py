@@ -22,19 +22,18 @@ from forensics.model.partition.log_coverage import (
     LOG,
     ORDER,
     PARTITION,
+    PLACED,
     PROCESS,
     READ,
     REPLICA,
     STATE,
     LogCoverage,
     Run,
-    covers_logs,
     isr_changes_observable,
-    lines_missing,
     log_coverage,
-    observable,
     silent_leaders,
     weakened,
+    would_show,
 )
 from forensics.rules import rule_of
 from forensics.thresholds import MAX_CLOCK_STEPS
@@ -82,9 +81,9 @@ def lines(count: int, since: float = 0) -> list[tuple[int, datetime | None]]:
 def test_a_log_in_which_a_broker_prints_of_its_partitions(kind: str) -> None:
     found = log_coverage(1, cluster(source(kind=kind)))
     assert (found.broker, found.begin) == (1, when(0))
-    assert found.reaches()
-    assert found.reaches(when(0))
-    assert not found.reaches(when(-1))
+    assert found.begin is not None
+    assert found.would_show(FETCHER, since=when(0))
+    assert not found.would_show(FETCHER, since=when(-1))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_a_log_in_which_a_broker_prints_of_its_partitions(kind: str) -> None:
 def test_a_file_in_which_no_broker_prints_of_its_partitions(kind: str) -> None:
     found = log_coverage(1, cluster(source(kind=kind)))
     assert found.begin is None
-    assert not found.reaches()
+    assert found.begin is None
 
 
 @pytest.mark.parametrize("count", [0, None])
@@ -115,7 +114,7 @@ def test_of_a_broker_of_which_nothing_was_collected_nothing_is_covered() -> None
     for broker in (7, None):
         found = log_coverage(broker, cluster(source()))
         assert found == LogCoverage(7 if broker == 7 else -1)
-        assert not found.prints(LOG)
+        assert not found.would_show(LOG)
 
 
 def test_the_first_line_of_all_rotated_files_counts() -> None:
@@ -186,34 +185,34 @@ def coverage(**known: Any) -> LogCoverage:
 )
 def test_a_silent_run_matters_only_for_its_time(since: datetime | None, until: datetime | None, prints: bool) -> None:
     found = coverage(runs=(Run(when(10), when(20), frozenset({LOG})),))
-    assert found.prints(LOG, since=since, until=until) is prints
-    assert found.prints(PROCESS, LOG, since=since, until=until) is prints
-    assert found.prints(PROCESS, since=since, until=until)
+    assert bool(found.would_show(LOG, since=since, until=until)) is prints
+    assert bool(found.would_show(PROCESS, LOG, since=since, until=until)) is prints
+    assert found.would_show(PROCESS, since=since, until=until)
 
 
 def test_a_log_prints_nothing_before_it_begins() -> None:
-    assert coverage().prints(LOG, since=when(0))
-    assert not coverage().prints(LOG, since=when(-1))
-    assert not coverage(begin=None).prints(LOG)
+    assert coverage().would_show(LOG, since=when(0))
+    assert not coverage().would_show(LOG, since=when(-1))
+    assert not coverage(begin=None).would_show(LOG)
 
 
 def test_lines_about_leader_epochs_may_begin_later() -> None:
     found = log_coverage(1, cluster(source(), source(kind="state-change-log", first=when(50), printed={STATE: lines(9, 50)})))
     assert (found.begin, found.states_begin) == (when(0), when(50))
-    assert found.prints(STATE, since=when(50))
-    assert not found.prints(STATE, since=when(49))
-    assert not log_coverage(1, cluster(source())).prints(STATE)
+    assert found.would_show(STATE, since=when(50))
+    assert not found.would_show(STATE, since=when(49))
+    assert not log_coverage(1, cluster(source())).would_show(STATE)
 
 
 @pytest.mark.parametrize(("premise", "prints"), [(COMPLETE, False), (ORDER, True), (CLOCK, True)])
 def test_where_lines_are_missing_silence_proves_nothing(premise: str, prints: bool) -> None:
     why = said("coverage/cut", path="server.log", characters=9)
     found = coverage(failed={premise: why})
-    assert found.prints(LOG) is prints
-    assert not found.holds(premise)
-    assert not found.holds(ORDER, CLOCK, COMPLETE)
-    assert all(found.holds(other) for other in {ORDER, CLOCK, COMPLETE} - {premise})
-    assert coverage().holds(ORDER, CLOCK, COMPLETE)
+    assert bool(found.would_show(LOG)) is prints
+    assert not found.would_show(premise)
+    assert not found.would_show(ORDER, CLOCK, COMPLETE)
+    assert all(found.would_show(other) for other in {ORDER, CLOCK, COMPLETE} - {premise})
+    assert coverage().would_show(ORDER, CLOCK, COMPLETE)
     assert found.reasons == [why]
 
 
@@ -510,9 +509,9 @@ def test_a_log_that_shows_what_a_broker_cut_off(silent: set[str], covered: bool,
     found = cluster(source())
     known = replace(log_coverage(1, found), runs=(Run(when(10), when(20), frozenset(silent)),))
     monkeypatch.setattr("forensics.model.partition.log_coverage.log_coverage", lambda *_: known)
-    assert covers_logs(1, found) is covered
-    assert covers_logs(1, found, when(0)) is covered
-    assert not covers_logs(1, found, when(-1))
+    assert bool(would_show(1, found, LOG, PROCESS, READ)) is covered
+    assert bool(would_show(1, found, LOG, PROCESS, READ, since=when(0))) is covered
+    assert not would_show(1, found, LOG, PROCESS, READ, since=when(-1))
 
 
 def missing(*kinds: str, reason: str | None = None) -> bool:
@@ -520,7 +519,7 @@ def missing(*kinds: str, reason: str | None = None) -> bool:
     timeline.replicas[1].events = [
         Event(source="", event=kind, writer=1, reason=reason if kind == "log-created" else None) for kind in kinds
     ]
-    return lines_missing(1, timeline)
+    return not would_show(1, Cluster(), of=timeline)
 
 
 def test_a_log_that_is_created_has_a_first_high_watermark() -> None:
@@ -532,28 +531,28 @@ def test_a_log_that_is_created_has_a_first_high_watermark() -> None:
         assert not missing("log-created", line)
     assert not missing("segment-roll")
     assert not missing("log-created", reason="future"), "the copy of a move between directories"
-    assert not lines_missing(7, made(handed_over())[0])
+    assert would_show(7, Cluster(), of=made(handed_over())[0])
 
 
 def test_a_broker_whose_lines_would_be_there_in_their_place() -> None:
     timeline, known = made(handed_over())
-    assert observable(1, timeline, known, LOG, PROCESS)
-    assert not observable(1, timeline, known, LOG, since=when(-2))
-    assert not observable(7, timeline, known, LOG)
+    assert would_show(1, known, LOG, PROCESS, *PLACED, of=timeline)
+    assert not would_show(1, known, LOG, *PLACED, since=when(-2), of=timeline)
+    assert not would_show(7, known, LOG, *PLACED, of=timeline)
     for premise in ({"cut_at": 200}, {"descents": 9}, {"steps_back": steps(1)}):
-        assert not observable(1, timeline, cluster(source(**premise)), LOG)
+        assert not would_show(1, cluster(source(**premise)), LOG, *PLACED, of=timeline)
     timeline, _ = made(handed_over())
     timeline.replicas[1].events = [Event(source="", event="log-created", writer=1)]
-    assert not observable(1, timeline, known, LOG, PROCESS)
+    assert not would_show(1, known, LOG, PROCESS, *PLACED, of=timeline)
     assert not isr_changes_observable(1, timeline, known)
 
 
 def test_a_silent_run_counts_for_its_time() -> None:
     timeline, _ = made(handed_over())
     known = cluster(source(printed={**TWICE, LOG: lines(2, 1000)}), one=lives(500))
-    assert not observable(1, timeline, known, LOG)
-    assert not observable(1, timeline, known, LOG, until=when(400))
-    assert observable(1, timeline, known, LOG, since=when(600))
+    assert not would_show(1, known, LOG, *PLACED, of=timeline)
+    assert not would_show(1, known, LOG, *PLACED, until=when(400), of=timeline)
+    assert would_show(1, known, LOG, *PLACED, since=when(600), of=timeline)
 
 
 def test_isr_changes_of_a_leader_are_in_its_own_log() -> None:
@@ -653,8 +652,8 @@ def test_of_a_log_out_of_order_whose_clock_stepped_the_order_is_named() -> None:
 
 def test_coverage_is_that_of_the_cluster_as_it_is() -> None:
     """One that a case makes anew is another."""
-    assert log_coverage(1, cluster(source())).reaches()
-    assert not log_coverage(1, cluster()).reaches()
+    assert log_coverage(1, cluster(source())).begin is not None
+    assert log_coverage(1, cluster()).begin is None
 
 
 def test_premises_of_both_leaders_are_in_the_table() -> None:
