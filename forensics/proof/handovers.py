@@ -21,7 +21,19 @@ from forensics.model.message import Message, Range, said
 from forensics.model.partition.continuity import Gap, between, bounds, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
-from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PLACED, PROCESS, READ, Shown, changes_wanted, log_coverage, would_show
+from forensics.model.partition.log_coverage import (
+    CLOCK,
+    LOG,
+    ORDER,
+    PLACED,
+    PROCESS,
+    READ,
+    Shown,
+    changes_wanted,
+    elections_recorded,
+    log_coverage,
+    would_show,
+)
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
 from forensics.model.partition.states import State, not_after
@@ -764,3 +776,7 @@ def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]
         yield said("handover/mentioned", leader_epoch=max(later))
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
         yield said("handover/described-later", leader=now.leader if now.leader != -1 else None)
+    elif timeline.described_again is not None:
+        seen, state = timeline.described_again
+        if not elections_recorded(seen.at, cluster):
+            yield said("handover/described-again", leader=seen.leader if seen.leader != -1 else None, leader_epoch=state.leader_epoch)

@@ -61,6 +61,15 @@ def _newer(seen: Snapshot, final: State) -> bool:
     return seen.leader != final.leader or seen.at - final.at > ISR_PROPAGATION
 
 
+def repeated(seen: Snapshot, states: Sequence[State]) -> State | None:
+    """The earlier state under another leader that a --describe line shows. Its file's time is the latest at which it can have been written:
+    a copy has a later one."""
+    if not states or seen.leader == states[-1].leader:
+        return None
+    own = (seen.leader, {*seen.isr}, {*seen.replicas})
+    return next((s for s in reversed(states[:-1]) if (s.leader, {*s.isr}, {*(s.replicas or seen.replicas)}) == own), None)
+
+
 DESCRIBED = "described"
 """Source of a state that only --describe shows. It begins no term, because its cause is unknown."""
 

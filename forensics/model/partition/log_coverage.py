@@ -373,6 +373,12 @@ def changes_wanted(since: datetime | None, until: datetime | None, cluster: Clus
     return said("coverage/state-changes", brokers=lacking) if lacking else said("coverage/no-log")
 
 
+def elections_recorded(until: datetime | None, cluster: Cluster) -> bool:
+    """The metadata log was collected up to this time. The active controller writes to it twice a second (KIP-835), and whatever it elects."""
+    last = max((e.at for e in cluster.of("metadata-written") if e.at is not None), default=None)
+    return last is not None and until is not None and last >= until
+
+
 def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -> bool:
     """Whether the node's own log shows that its process was running: a line of that time, or a run that continued beyond it, in a log from
     which no line is missing."""

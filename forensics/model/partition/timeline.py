@@ -23,7 +23,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
 from forensics.model.partition.chain import chain, disputed
-from forensics.model.partition.final_state import FinalState, Snapshot, as_states, seen_after
+from forensics.model.partition.final_state import FinalState, Snapshot, as_states, repeated, seen_after
 from forensics.model.partition.folding import fold, once, without_future_logs
 from forensics.model.partition.generations import generations, makes
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
@@ -170,8 +170,14 @@ class PartitionTimeline:
 
     @cached_property
     def later(self) -> list[Snapshot]:
-        """--describe lines after the last state."""
-        return seen_after(self.final, self.snapshots)
+        """--describe lines after the last state, without those that show an earlier state again: they may be older than their files."""
+        return [s for s in seen_after(self.final, self.snapshots) if repeated(s, self.states) is None]
+
+    @cached_property
+    def described_again(self) -> tuple[Snapshot, State] | None:
+        """The last --describe line that a file dates after the last state, and the earlier state that it shows."""
+        found = ((s, repeated(s, self.states)) for s in reversed(seen_after(self.final, self.snapshots)))
+        return next(((s, state) for s, state in found if state is not None), None)
 
     @cached_property
     def states_with_describe(self) -> list[State]:
