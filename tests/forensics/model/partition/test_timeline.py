@@ -280,6 +280,15 @@ def test_a_raise_of_the_leader_epoch_shows_the_state_before_it(raised: int | Non
     assert [s.isr for s in states if s.partition_epoch == 2] == [(3, 1, 2)] * (raised is not None)
 
 
+@pytest.mark.parametrize(("topic_id", "generations"), [("old", [-1]), ("new", [-1, 0]), (None, [-1, 0])])
+def test_output_that_describes_a_deleted_topic_is_older_than_its_file(topic_id: str | None, generations: list[int]) -> None:
+    described = event("describe-topic", 60, topic_id=topic_id, source="d.txt")
+    made, gone = event("topic-created", -1, topic_id="old", line=1), event("topic-deleted", 9, line=2)
+    cluster = Cluster(events=[made, gone, described], recreated={"t": []})
+    told = [decided(0, 0, 0, 1, [1]), event("describe-partition", 60, leader=1, isr=[1], replicas=[1], source="d.txt")]
+    assert [found.generation for found in build("t", 0, told, cluster)] == generations
+
+
 def intents(*changes: tuple[list[int], list[int]]) -> list[Event]:
     """What a leader prints before 2.4: from which ISR to which, and not whether it took effect."""
     kinds = {True: "isr-shrink", False: "isr-expand"}
