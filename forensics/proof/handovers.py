@@ -28,7 +28,7 @@ from forensics.model.partition.log_coverage import (
     PLACED,
     PROCESS,
     READ,
-    Shown,
+    Answer,
     changes_wanted,
     elections_recorded,
     log_coverage,
@@ -361,12 +361,12 @@ def _process(row: _Draft, t: LeaderTransition) -> _Draft:
     return row.noted("process", said("handover/unknown-stop", leader=t.leader, leader_epoch=t.term.epoch, wanted=wanted))
 
 
-def _wanted(broker: int, shown: Shown) -> Message:
+def _wanted(broker: int, shown: Answer) -> Message:
     """Why the log of a broker does not show something."""
     return shown.why_not or said("coverage/not-shown", broker=broker)
 
 
-def _uncovered(broker: int, shown: Shown, cluster: Cluster) -> Message:
+def _uncovered(broker: int, shown: Answer, cluster: Cluster) -> Message:
     """Why the log of a broker does not show what was cut off its replicas."""
     if log_coverage(broker, cluster).begin is None:
         return said("handover/no-server-log", leader=broker)
@@ -556,7 +556,7 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
     return row.narrowed(sole_restart=_only(NONE, CLEAN))
 
 
-def _restart_shown(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Shown:
+def _restart_shown(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Answer:
     return would_show(state.leader, cluster, LOG, PROCESS, *PLACED, since=state.at, until=_joined_at(state, timeline), of=timeline)
 
 

@@ -25,6 +25,21 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
             yield _finding(node, cluster)
         if steps := _steps_back(node, cluster):
             yield _set_back(node, steps)
+    if conflicting := tuple(node for node in cluster.nodes.values() if node.clock.conflict):
+        yield _conflict(conflicting)
+
+
+def _conflict(nodes: Sequence[Node]) -> Finding:
+    """The nodes whose lines about the same events cannot all be true of their clocks."""
+    told = {id(e): e for node in nodes for e in node.clock.conflict}
+    return Finding(
+        kind="clock-skew",
+        severity="info",
+        confidence="probable",
+        brokers=tuple(node.id for node in nodes),
+        message="conflict",
+        evidence=quote([*told.values()]),
+    )
 
 
 def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, int, datetime]]:

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from forensics.model.cluster.availability import BrokerRun, by_time, lives, of_controller
 from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
-from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, Spans, relations
+from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, FileSpans, relations
 from forensics.model.cluster.copies import LOG_SUFFIX, Copies
 from forensics.model.cluster.directions import EpochLine, straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
@@ -381,7 +381,7 @@ def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def _clocks(
-    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int], spans: Spans
+    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int], spans: FileSpans
 ) -> dict[int | None, Clock]:
     """The clock of each node. `hosts`: nodes that share a host, and so a clock, mapped to one node per host."""
     nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}

@@ -20,6 +20,8 @@ from typing import NamedTuple
 from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, ZONES, Anchor, ZoneChange, nearest_zone, plain
 from forensics.model.events import Event
 
+DELAYED_MS = 5_000
+"""Bounds may be off by this: a line is printed late, or an effect was already there."""
 UNSURE = frozenset({"assumed", "fleet", "copy"})
 """Bases on which a zone is only assumed."""
 
@@ -58,6 +60,8 @@ class Clock:
     """The zone in minutes that its evidence shows, if the user gave another one."""
     evidence: tuple[Event, ...] = ()
     """Related events of this broker and another broker that show the difference."""
+    conflict: tuple[Event, ...] = ()
+    """Related events that cannot all be true of these clocks. Nothing is corrected by them."""
 
     @property
     def offset_ms(self) -> int:
@@ -94,19 +98,25 @@ class Relation:
     low: int
     high: int
     evidence: tuple[Event, ...] = ()
+    conflict: bool = False
+    """The evidence cannot all be true of the two clocks."""
 
     @property
     def uncertainty_ms(self) -> int:
         return max(self.high - self.best, self.best - self.low, 1)
 
     def turned(self) -> Relation:
-        return Relation(self.later, self.earlier, -self.best, -self.high, -self.low, self.evidence)
+        return replace(self, earlier=self.later, later=self.earlier, best=-self.best, low=-self.high, high=-self.low)
 
 
 def combined(found: Sequence[Relation]) -> Relation:
     """Merges several comparisons of the same two clocks. The result is the median of the narrowest comparisons, within the intersection
-    of all bounds. If the bounds do not intersect (a clock was set in between), the result spans all best estimates."""
-    low, high = max(r.low for r in found), min(r.high for r in found)
+    of all bounds. If the bounds do not intersect, the result spans all best estimates; if they are far apart (a clock was set in between, or
+    a pair is of two events), it is a conflict."""
+    first, last = max(found, key=lambda r: r.low), min(found, key=lambda r: r.high)
+    low, high = first.low, last.high
+    if low > high + DELAYED_MS:
+        return replace(first, evidence=first.evidence + last.evidence, conflict=True)
     if low > high:
         low, high = min(r.best for r in found), max(r.best for r in found)
         near = list(found)
@@ -162,11 +172,19 @@ def estimate(
     nodes: Iterable[int] = (),
     floors: Mapping[int, int] | None = None,
 ) -> dict[int, Clock]:
-    """The clock of each node, from its own machine's files and from comparisons with other nodes."""
-    subjects = {Subject(n) for n in (*anchors, *nodes)}
+    """The clock of each node, from its own machine's files and from comparisons with other nodes. Comparisons that contradict each other
+    correct nothing."""
+    subjects = {Subject(n) for n in (*anchors, *nodes, *(s.node for r in relations for s in (r.earlier, r.later)))}
+    agreed, conflicts = ([r for r in relations if r.conflict is c] for c in (False, True))
     found: dict[int, Clock] = {}
-    for placed in _components(subjects, relations):
-        found.update(_settled(placed, anchors, floors or {}))
+    for placed in _components(subjects, agreed):
+        unfit = [r for r in agreed if r.earlier in placed and not _fits(r, placed)]
+        for part in ({s: _Placed(0, 0, None)} for s in placed) if unfit else (placed,):
+            found.update(_settled(part, anchors, floors or {}))
+        conflicts += [r for r in agreed if unfit and r.earlier in placed]
+    for r in conflicts:
+        for node in (r.earlier.node, r.later.node):
+            found[node] = replace(found[node], conflict=(*found[node].conflict, *r.evidence))
     if len(found) > 1:  # a machine's files show its zone, but the same clock stamped them
         found = {n: c if c.compared or c.basis == "given" else replace(c, uncertainty_ms=None) for n, c in found.items()}
     return _in_the_fleet(found)
@@ -180,6 +198,13 @@ def _in_the_fleet(found: Mapping[int, Clock]) -> dict[int, Clock]:
         return dict(found)
     zone = zones.pop()
     return {n: Clock(zone, basis="fleet") if n in lone else c for n, c in found.items()}
+
+
+def _fits(r: Relation, placed: Mapping[Subject, _Placed]) -> bool:
+    """Whether a comparison can be true of two clocks that were placed by others."""
+    one, two = placed[r.earlier], placed[r.later]
+    doubt = one.uncertainty_ms + two.uncertainty_ms + AGREE_MS
+    return r.low - doubt <= two.offset_ms - one.offset_ms <= r.high + doubt
 
 
 def _settled(placed: Mapping[Subject, _Placed], anchors: Mapping[int, Anchor], floors: Mapping[int, int]) -> dict[int, Clock]:

@@ -49,12 +49,12 @@ _STARTING = named("broker-starting", "broker-state")
 DECIDED = frozenset({"decided", "sent"})
 
 
-Spans = Mapping[str, tuple[datetime, datetime]]
+FileSpans = Mapping[str, tuple[datetime, datetime]]
 """The uncorrected times of the first and the last line of each file."""
 
 
 def relations(
-    events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None, spans: Spans | None = None
+    events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None, spans: FileSpans | None = None
 ) -> list[Relation]:
     """Comparisons of clocks, one per pair of machines that has any. `events` carry the uncorrected times of their clocks, each file's in
     its own order. Events of one cluster are not compared with those of an earlier cluster on the same brokers. `hosts`: nodes that share
@@ -77,7 +77,7 @@ def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
     return replace(r, earlier=one, later=two)
 
 
-def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int], spans: Spans) -> list[Relation]:
+def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int], spans: FileSpans) -> list[Relation]:
     """Comparisons from the events of one cluster."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
@@ -154,7 +154,7 @@ def _by_registration(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
             if e.event == "broker-starting" or e.broker is None:
                 pending = []
             pending.append(e)
-        elif e.event == "broker-registered" and e.broker_epoch is not None and e.reason is None:
+        elif e.event == "broker-registered" and e.broker_epoch is not None and e.reason is None and e.mode != "zookeeper":
             found.append((e.broker_epoch, [*pending, e]))
             pending = []
         elif found and not pending:
@@ -327,7 +327,7 @@ def _moment(e: Event) -> datetime:
 
 
 def _by_zookeeper(
-    own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]], spans: Spans
+    own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]], spans: FileSpans
 ) -> list[Relation]:
     """ZooKeeper: compares the controller's lines about brokers and its decisions with the brokers' own lines."""
     decided = _without_repeats({n: list(filter(_is_decision, events)) for n, events in own.items()})
@@ -353,7 +353,7 @@ def _by_starts_and_stops(
     seen: Mapping[int, Sequence[Event]],
     led: Mapping[tuple[int, int], Relation | None],
     anchors: Mapping[int, Anchor],
-    spans: Spans,
+    spans: FileSpans,
 ) -> Iterator[Relation]:
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
     pairs of machines, with their comparison by leader epochs. A pairing that nothing else agrees with counts only if neither line can be
@@ -584,7 +584,7 @@ _OWN_VOTES = 2
 """Every pairing agrees with itself, on both machines."""
 
 
-def _of_two_events(r: Relation, meant: int | None, acts: Sequence[Event], spans: Spans) -> bool:
+def _of_two_events(r: Relation, meant: int | None, acts: Sequence[Event], spans: FileSpans) -> bool:
     """Whether the two lines may be about different events, if the clocks are as their machines' files say: neither the broker's log holds
     the time of the controller's line, nor did the controller print at the time of the broker's line what it saw. `acts`: the controller's
     events."""
@@ -600,7 +600,7 @@ def _of_two_events(r: Relation, meant: int | None, acts: Sequence[Event], spans:
 _MS, _BUSY = timedelta(milliseconds=1), timedelta(milliseconds=BUSY_MS)
 
 
-def _holds(spans: Spans, line: Event, since: datetime, until: datetime) -> bool:
+def _holds(spans: FileSpans, line: Event, since: datetime, until: datetime) -> bool:
     """Whether the log that contains a line, with its rolled files, has a file that begins before the two times and ends after them."""
     log = rolled_from(line.source)
     return any(rolled_from(path) == log and first <= since and until <= last for path, (first, last) in spans.items())

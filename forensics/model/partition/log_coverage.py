@@ -69,7 +69,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Answer:
     """True if a line would be in the evidence, and trusted; else with the reason that decides."""
 
     why_not: Message | None = None
@@ -78,7 +78,7 @@ class Shown:
         return self.why_not is None
 
 
-SHOWN = Shown()
+SHOWN = Answer()
 
 
 @dataclass(frozen=True)
@@ -97,22 +97,22 @@ class LogCoverage:
     end: datetime | None = None
     """The time of its last line that shows that its process ran."""
 
-    def would_show(self, *statement: str, since: datetime | None = None, until: datetime | None = None) -> Shown:
+    def would_show(self, *statement: str, since: datetime | None = None, until: datetime | None = None) -> Answer:
         """As the function."""
         facets = [one for one in statement if one not in _PREMISES]
         begins = {self.states_begin if facet == STATE else self.begin for facet in facets}
         if None in begins:
-            return Shown(said("coverage/server-log", broker=self.broker))
+            return Answer(said("coverage/server-log", broker=self.broker))
         for premise in {COMPLETE: None, **dict.fromkeys(statement)} if facets else statement:
             if premise in self.failed:
-                return Shown(self.failed[premise])
+                return Answer(self.failed[premise])
         begin = max((at for at in begins if at is not None), default=None)
         if since is not None and begin is not None and begin > since:
-            return Shown(said("coverage/begins-later", broker=self.broker, at=begin if begin < datetime.max else None))
+            return Answer(said("coverage/begins-later", broker=self.broker, at=begin if begin < datetime.max else None))
         if facets and until is not None and self.end is not None and self.end < until:
-            return Shown(said("coverage/ends-before", broker=self.broker, at=self.end))
+            return Answer(said("coverage/ends-before", broker=self.broker, at=self.end))
         silent = self._silent(facets, since, until)
-        return Shown(said("coverage/silent", logger=_LOGGERS[silent], broker=self.broker)) if silent is not None else SHOWN
+        return Answer(said("coverage/silent", logger=_LOGGERS[silent], broker=self.broker)) if silent is not None else SHOWN
 
     @cached_property
     def reasons(self) -> list[Message]:
@@ -355,12 +355,12 @@ def would_show(
     since: datetime | None = None,
     until: datetime | None = None,
     of: PartitionTimeline | None = None,
-) -> Shown:
+) -> Answer:
     """Whether a line of the broker between the two times would be in the evidence. `statement`: the facets of the line, and the premises about
     the broker's logs on which the conclusion rests; facets rest on COMPLETE. `of`: the line is about this partition."""
     shown = log_coverage(broker, cluster).would_show(*statement, since=since, until=until)
     if shown and of is not None and broker in _with_missing_lines(of):
-        return Shown(said("coverage/lines-missing", broker=broker))
+        return Answer(said("coverage/lines-missing", broker=broker))
     return shown
 
 

@@ -12,7 +12,19 @@ import pytest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import CLOCK, COMPLETE, FETCHER, LOG, ORDER, PARTITION, PROCESS, READ, STATE, LogCoverage, Shown
+from forensics.model.partition.log_coverage import (
+    CLOCK,
+    COMPLETE,
+    FETCHER,
+    LOG,
+    ORDER,
+    PARTITION,
+    PROCESS,
+    READ,
+    STATE,
+    Answer,
+    LogCoverage,
+)
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import CELLS, UNKNOWN, Handover, Removed, verdict
@@ -59,10 +71,10 @@ def denied(monkeypatch: pytest.MonkeyPatch, premise: str, broker: int | None) ->
     """This premise, or a line of this facet, counts as missing of that broker, or of all."""
     would_show = LogCoverage.would_show
 
-    def without(coverage: LogCoverage, *statement: str, **span: Any) -> Shown:
+    def without(coverage: LogCoverage, *statement: str, **span: Any) -> Answer:
         of_lines = premise == COMPLETE and not {*PREMISES, READ}.issuperset(statement)
         denied = broker in (None, coverage.broker) and (premise in statement or of_lines)
-        return Shown(said("coverage/server-log", broker=coverage.broker)) if denied else would_show(coverage, *statement, **span)
+        return Answer(said("coverage/server-log", broker=coverage.broker)) if denied else would_show(coverage, *statement, **span)
 
     monkeypatch.setattr(LogCoverage, "would_show", without)
 

@@ -16,7 +16,7 @@ from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.events import Event
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import CLOCK, ORDER, SHOWN, Shown
+from forensics.model.partition.log_coverage import CLOCK, ORDER, SHOWN, Answer
 from forensics.model.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -692,7 +692,7 @@ def test_a_process_that_knew_the_leader_epoch_before_ran_on() -> None:
 @pytest.mark.parametrize(("premise", "ran_on"), [(ORDER, False), (CLOCK, True)])
 def test_a_process_whose_lines_are_in_no_order_need_not_have_run_on(premise: str, ran_on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a clock that stepped the order of lines still tells which leader epoch it knew."""
-    denied = Shown(said("coverage/server-log", broker=2))
+    denied = Answer(said("coverage/server-log", broker=2))
     monkeypatch.setattr("forensics.proof.transition.would_show", lambda *asked, **_: denied if premise in asked else SHOWN)
     assert over(taking_over()).kept_running is ran_on
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.clocks import Clock, Relation, Subject, combined, estimate
-from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, Spans, relations
+from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, FileSpans, relations
 from forensics.model.cluster.zones import (
     MINUTE_MS,
     NOISE_MS,
@@ -205,6 +206,23 @@ def test_comparisons_of_the_same_clocks_narrow_each_other() -> None:
     assert (both.best, both.low, both.high) == (40, 30, 60), "the closer one is believed"
 
 
+def test_comparisons_that_contradict_each_other_move_nothing() -> None:
+    """Clock 2 was set in between; clocks 1 and 3 are compared without a contradiction."""
+    one, two = (relation(1, 2, b) for b in (0, 90_000))
+    both = combined([replace(one, evidence=(event("broker-started", 1, 0),)), replace(two, evidence=(event("broker-stopping", 2, 9),))])
+    assert (both.conflict, [e.event for e in both.evidence]) == (True, ["broker-stopping", "broker-started"])
+    found = estimate(dict.fromkeys((1, 2, 3), MTIME_UTC), [both, relation(1, 3, 300_000)])
+    assert [(found[n].skew_ms, len(found[n].conflict)) for n in (2, 3)] == [(0, 2), (300_000, 0)]
+
+
+@pytest.mark.parametrize(("third", "conflict"), [(300_000, False), (0, True)])
+def test_a_ring_of_comparisons_that_cannot_all_hold_moves_nothing(third: int, conflict: bool) -> None:
+    ring = [relation(1, 2, 0), relation(2, 3, 300_000), relation(1, 3, third)]
+    found = estimate(dict.fromkeys((1, 2, 3), MTIME_UTC), [replace(r, evidence=(event("broker-started", 1, 0),)) for r in ring])
+    assert [found[n].skew_ms for n in (1, 2, 3)] == ([0, 0, 0] if conflict else [0, 0, 300_000])
+    assert all(bool(c.conflict) is conflict for c in found.values())
+
+
 def test_comparisons_that_contradict_each_other_widen_the_bounds() -> None:
     both = combined([relation(1, 2, 0, 10), relation(1, 2, 500, 10)])
     assert (both.low, both.high, both.uncertainty_ms) == (0, 500, 500)
@@ -243,7 +261,7 @@ def shutdown(broker: int, controller: int, ahead: float) -> list[Event]:
     ]
 
 
-def spans(**logs: tuple[float, float]) -> Spans:
+def spans(**logs: tuple[float, float]) -> FileSpans:
     """Of the logs of each node."""
     return {node.removeprefix("of"): (after(first), after(last)) for node, (first, last) in logs.items()}
 
@@ -293,7 +311,7 @@ def test_a_stop_and_the_controllers_line_about_the_next_one_are_not_compared() -
     ids=["neither log", "log of the broker begins later", "log of the broker", "in charge", "elected again", "other elected", "log ends"],
 )
 def test_a_lone_pair_counts_only_if_no_other_start_can_be_the_partner(
-    logs: Spans, controls: Sequence[tuple[float, str]], compared: int
+    logs: FileSpans, controls: Sequence[tuple[float, str]], compared: int
 ) -> None:
     """Broker 1 registered at 301 s, and the controller added it at 10 s: of two starts, or one start and a clock error."""
     own = [event("broker-starting", 1, 300), event("broker-registered", 1, 301, broker=1, line=2)]
