@@ -211,15 +211,11 @@ def _unseen(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _counted(row: _Draft, gaps: Sequence[Gap], cluster: Cluster) -> _Draft:
-    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))))
+    row = row.narrowed(unseen=Interval(0, sum(len(g.epochs) or abs(g.changes if g.changes is not None else 1) for g in gaps)))
     if not gaps:
         return row
     wanted = changes_wanted(gaps[0].before.at, gaps[0].after.at, cluster)
     return row.noted("unseen", said("handover/gap", gap=gaps[0].said, wanted=wanted))
-
-
-def _missing(gap: Gap) -> int:
-    return len(gap.epochs) or abs(gap.changes if gap.changes is not None else 1)
 
 
 @cached_on_timeline
@@ -474,7 +470,7 @@ def _unexplained_truncations(row: _Draft, t: LeaderTransition) -> _Draft:
     for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
         if not (shown := would_show(broker, t.cluster, LOG, PROCESS, READ, of=t.timeline)):
             return row.noted("unexplained_truncations", _uncovered(broker, shown, t.cluster))
-    for removal, term in _untraced(t.timeline, t.cluster):
+    for removal, term in untraced_removals(t.timeline, t.cluster):
         if term is t.term:
             cut = Range(removal.start, removal.end)
             return row.noted("unexplained_truncations", said("handover/untraced-cut", broker=removal.broker, cut=cut))
@@ -482,11 +478,6 @@ def _unexplained_truncations(row: _Draft, t: LeaderTransition) -> _Draft:
         if other.at is not None and not would_show(one.leader, t.cluster, LOG, PROCESS, READ, since=other.at):
             return row.noted("unexplained_truncations", said("handover/log-begins-later", leader=one.leader, leader_epoch=one.leader_epoch))
     return row.narrowed(unexplained_truncations=_only(NO))
-
-
-@cached_on_timeline
-def _untraced(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Removal, Term], ...]:
-    return tuple(untraced_removals(timeline, cluster))
 
 
 @cached_on_timeline
@@ -546,7 +537,9 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
     """The possible restarts of the only in-sync replica during these states."""
     for state in states:
         (broker,) = state.isr
-        if broker == state.leader and not (shown := _restart_shown(state, timeline, cluster)):
+        joined = _joined_at(state, timeline)
+        shown = would_show(state.leader, cluster, LOG, PROCESS, *PLACED, since=state.at, until=joined, of=timeline)
+        if broker == state.leader and not shown:
             alone = said("handover/led-alone", broker=broker, leader_epoch=state.leader_epoch, wanted=_wanted(broker, shown))
             return row.noted("sole_restart", alone)
         if _recovers(state, timeline):
@@ -554,10 +547,6 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
         if _restarted_unclean(state, timeline, cluster):
             return row.noted("sole_restart", said("handover/sole-restarted", broker=broker))
     return row.narrowed(sole_restart=_only(NONE, CLEAN))
-
-
-def _restart_shown(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Answer:
-    return would_show(state.leader, cluster, LOG, PROCESS, *PLACED, since=state.at, until=_joined_at(state, timeline), of=timeline)
 
 
 def _recovers(state: State, timeline: PartitionTimeline) -> bool:
@@ -614,7 +603,9 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
         top = found[0].start.at_most if found is not None else row.new_log_end.at_most
         return row.narrowed(had_all=_only(YES), high_watermark=Interval(0, top))
     if row.election.only(IN_ISR, ELIGIBLE) and t.joined_behind is not None:
-        row = row.noted("high_watermark", _joined_behind(t.leader, t.joined_behind))
+        version = ".".join(map(str, LAST_UNCHECKED))  # KAFKA-7128
+        behind = said("handover/joined-behind", broker=t.leader, leader_epoch=t.joined_behind.leader_epoch, version=version)
+        row = row.noted("high_watermark", behind)
     return _bounded_by_followers(row, t) if found is None else row
 
 
@@ -645,12 +636,6 @@ def _had_all(row: _Draft, t: LeaderTransition) -> bool:
     assert found[0].start.at_most is not None
     dated = t.longest is not None and t.longest.epoch is not None  # else the records may have been gone before this hand-over
     return dated and t.in_sync and not t.foreign and not t.log_had_reached(found[0].start.at_most)
-
-
-def _joined_behind(broker: int, joined: State) -> Message:
-    """KAFKA-7128."""
-    version = ".".join(map(str, LAST_UNCHECKED))
-    return said("handover/joined-behind", broker=broker, leader_epoch=joined.leader_epoch, version=version)
 
 
 def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -729,9 +714,10 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
         row = row.noted("sole_restart", gone_said(gone))
     else:
         row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
+    shown_until = cluster.last_line(last.leader)
     if not (shown := would_show(last.leader, cluster, LOG, PROCESS, READ)):
         row = row.noted("unexplained_truncations", _uncovered(last.leader, shown, cluster))
-    elif _ended_before(last, cluster) and not t.prints_start:
+    elif not t.prints_start and shown_until is not None and last.at is not None and shown_until < last.at:
         row = row.noted("unexplained_truncations", said("handover/logs-end", leader=last.leader, leader_epoch=last.epoch))
     else:
         row = row.narrowed(unexplained_truncations=_only(NO))
@@ -740,12 +726,6 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))
     return _contradicted(row, timeline, cluster)
-
-
-def _ended_before(term: Term, cluster: Cluster) -> bool:
-    """The logs of the leader end before the first line about its term."""
-    last = cluster.last_line(term.leader)
-    return last is not None and term.at is not None and last < term.at
 
 
 def _highest_mark(timeline: PartitionTimeline) -> Interval:

@@ -60,8 +60,8 @@ def _entered(epoch: int, before: Sequence[Event], shown: Event, replica: Replica
     """The broker had entered this leader epoch or an earlier one, and its logs would show if it had entered another one since."""
     own = {id(e) for e in before}
     starts = [s for s in replica.starts if id(s.event) in own]
-    last, until = max(starts, key=lambda s: s.epoch, default=None), cluster.last_own_line(replica.broker)
-    if last is None or last.epoch > epoch or last.at is None or shown.at is None or until is None or until < shown.at:
+    last = max(starts, key=lambda s: s.epoch, default=None)
+    if last is None or last.epoch > epoch or last.at is None or shown.at is None:
         return False
     return bool(would_show(replica.broker, cluster, STATE, since=last.at, until=shown.at))
 

@@ -6,12 +6,13 @@ or the row that these facts narrow (handovers).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.log_ends import exact_end
@@ -138,15 +139,15 @@ def truncation_unobserved(before: Term, term: Term, timeline: PartitionTimeline)
     )  # it does not cut for a leader that is not there
 
 
-def untraced_removals(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[tuple[Removal, Term]]:
+@cached_on_timeline
+def untraced_removals(timeline: PartitionTimeline, cluster: Cluster) -> Sequence[tuple[Removal, Term]]:
     """Records that a replica cut off, if it is unknown whether the leader had them, each with the term in whose row it counts. Before
     leader epochs followers cut to their high watermark and fetch the records again, but records that only a leader had appended cannot be
     fetched."""
     traced = {piece.removal for pieces in removed(timeline, cluster).values() for piece in pieces}
-    for removal in (r for replica in timeline.replicas.values() for r in replica.removals):
-        later = later_terms(removal, timeline)
-        if not _same(removal, traced) and (_undated(removal, later, timeline) or _not_had(removal, later, timeline)):
-            yield removal, later[0] if later else timeline.terms[-1]
+    own = ((r, later_terms(r, timeline)) for replica in timeline.replicas.values() for r in replica.removals if not _same(r, traced))
+    open_ = ((r, later) for r, later in own if _undated(r, later, timeline) or _not_had(r, later, timeline))
+    return [(r, later[0] if later else timeline.terms[-1]) for r, later in open_]
 
 
 def _undated(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> bool:

@@ -143,10 +143,6 @@ class LeaderTransition:
         before = self.timeline.before(self.term)
         return stepped_down(before, self.term, self.timeline, self.cluster) if before is not None else None
 
-    @property
-    def gave_way(self) -> SteppedDown | None:
-        return self.stepped_down
-
     # removals from logs
 
     @cached_property
@@ -192,11 +188,8 @@ class LeaderTransition:
         return bool(self._own_losses(broker))
 
     def _own_losses(self, broker: int) -> list[Removal]:
-        back = (r for r in self.timeline.removals_of(broker) if r.cause in OWN_LOSS and self._removed_before(r))
-        return [r for r in back if not self.joined_isr_since(r.at, broker)]
-
-    def _removed_before(self, removal: Removal) -> bool:
-        return self.is_before(removal.epoch) and self._since_it_led(removal.evidence[-1:])
+        own = (r for r in self.timeline.removals_of(broker) if r.cause in OWN_LOSS and self.is_before(r.epoch))
+        return [r for r in own if self._since_it_led(r.evidence[-1:]) and not self.joined_isr_since(r.at, broker)]
 
     def _since_it_led(self, events: Sequence[Event]) -> bool:
         """Events that are not in the own lines of the leader after its term began, or before it began an earlier one: then that one began
@@ -341,7 +334,7 @@ class LeaderTransition:
         anything alone. Its own log must show that it was alone, if there is such a log.
         """
         before = self.term.before
-        if before is None or len(before.isr) != 1 or self._state_missing:
+        if before is None or len(before.isr) != 1 or isinstance(right_before(self.term, self.timeline, self.cluster), Gap):
             return None
         broker = before.isr[0]
         replica = self.timeline.replicas.get(broker)
@@ -349,10 +342,6 @@ class LeaderTransition:
             led = any(s.leader == broker and s.isr == before.isr for s in self.timeline.states)
             return broker if led and replica is None else None
         return broker if any(self._leads_alone(e, broker) for e in self._before_restart(replica.events)) else None
-
-    @property
-    def _state_missing(self) -> bool:
-        return isinstance(right_before(self.term, self.timeline, self.cluster), Gap)
 
     @cached_property
     def perhaps_sole(self) -> int | None:
@@ -447,24 +436,14 @@ class LeaderTransition:
     def _unfenced(self) -> bool:
         """KRaft: it was elected as the controller counted its process as alive again, and that process had registered before the term before.
         The broker epoch of a process is the offset of its registration in the metadata log (KIP-631)."""
-        elected, led = (self._record_of(term) for term in (self.term, self.before))
-        return any(
-            elected is not None
-            and led is not None
-            and e.broker == self.leader
-            and e.reason == "unfenced"
-            and e.at == elected.at
-            and e.broker_epoch is not None
-            and e.broker_epoch <= (led.metadata_offset or -1)
-            for e in self.cluster.of("metadata-broker-change")
+        states = [term.state for term in (self.term, self.before) if term is not None and term.state is not None]
+        records = [next((e for e in (s.event, *s.also) if e.metadata_offset is not None and e.at is not None), None) for s in states]
+        if len(records) < 2 or (elected := records[0]) is None or (led := records[1]) is None:
+            return False
+        again = (
+            e for e in self.cluster.of("metadata-broker-change") if (e.broker, e.reason, e.at) == (self.leader, "unfenced", elected.at)
         )
-
-    @staticmethod
-    def _record_of(term: Term | None) -> Event | None:
-        """The metadata record that began the term."""
-        state = term.state if term is not None else None
-        events = (state.event, *state.also) if state is not None else ()
-        return next((e for e in events if e.metadata_offset is not None and e.at is not None), None)
+        return any(e.broker_epoch is not None and e.broker_epoch <= (led.metadata_offset or -1) for e in again)
 
     def restarted_since_in_sync(self, broker: int) -> bool:
         """Its process was started since the term before, or loaded its log, and no leader has taken it into the ISR since."""

@@ -21,25 +21,16 @@ from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         clock = node.clock
-        if clock.basis != "given" and abs(clock.skew_ms) >= max(MIN_SKEW_MS, _bound(clock)):
+        # if it is unknown which clock is wrong, the error need not exceed the uncertainty
+        if clock.basis != "given" and abs(clock.skew_ms) >= max(MIN_SKEW_MS, 0 if clock.disputed else clock.uncertainty_ms or 0):
             yield _finding(node, cluster)
         if steps := _steps_back(node, cluster):
             yield _set_back(node, steps)
-    if conflicting := tuple(node for node in cluster.nodes.values() if node.clock.conflict):
-        yield _conflict(conflicting)
-
-
-def _conflict(nodes: Sequence[Node]) -> Finding:
-    """The nodes whose lines about the same events cannot all be true of their clocks."""
-    told = {id(e): e for node in nodes for e in node.clock.conflict}
-    return Finding(
-        kind="clock-skew",
-        severity="info",
-        confidence="probable",
-        brokers=tuple(node.id for node in nodes),
-        message="conflict",
-        evidence=quote([*told.values()]),
-    )
+    told = {id(e): e for node in cluster.nodes.values() for e in node.clock.conflict}
+    if brokers := tuple(node.id for node in cluster.nodes.values() if node.clock.conflict):
+        yield Finding(
+            kind="clock-skew", severity="info", confidence="probable", brokers=brokers, message="conflict", evidence=quote(told.values())
+        )
 
 
 def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, int, datetime]]:
@@ -74,11 +65,6 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
     )
 
 
-def _bound(clock: Clock) -> int:
-    """The uncertainty that the error must exceed; 0 if it is unknown which clock is wrong."""
-    return 0 if clock.disputed else clock.uncertainty_ms or 0
-
-
 def _finding(node: Node, cluster: Cluster) -> Finding:
     clock = node.clock
     doubt = _uncertainty(clock)
@@ -111,11 +97,6 @@ _BASIS = frozenset({"given", "start", "container", "mtime", "metadata", "events"
 
 def _files(node: int, cluster: Cluster) -> tuple[Evidence, ...]:
     """The logs whose last lines and modification times differ by the error."""
-    return tuple(
-        Evidence(s.path, s.lines, None, f"last line at {s.last} after correction, file modified at {s.modified}")
-        for s in _logs(node, cluster.sources)[:3]
-    )
-
-
-def _logs(node: int, sources: Sequence[Source]) -> list[Source]:
-    return [s for s in sources if node in s.nodes and s.last is not None and s.modified is not None and s.kind.endswith("-log")]
+    logs = [s for s in cluster.sources_of(node) if s.last is not None and s.modified is not None and s.kind.endswith("-log")]
+    told = "last line at {0.last} after correction, file modified at {0.modified}"
+    return tuple(Evidence(s.path, s.lines, None, told.format(s)) for s in logs[:3])

@@ -14,6 +14,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
+from forensics.model.partition.log_coverage import STATE, would_show
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN
@@ -93,11 +94,9 @@ def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Clus
 
 
 def _refusals(replica: Replica, cluster: Cluster) -> Iterator[tuple[Event, datetime]]:
-    """Refusals because of an old leader epoch, with their times, if the leader's log continues long enough to show a newer epoch."""
-    last = cluster.last_line(replica.broker) if replica.rejected else None
-    for e in replica.rejected:
-        if e.reason == "old-leader-epoch" and e.at is not None and last is not None and last >= e.at + EPOCH_KNOWN:
-            yield e, e.at
+    """Refusals because of an old leader epoch, with their times, if the leader's log would show a newer epoch."""
+    refused = ((e, e.at) for e in replica.rejected if e.reason == "old-leader-epoch" and e.at is not None)
+    return ((e, at) for e, at in refused if would_show(replica.broker, cluster, STATE, since=at, until=at + EPOCH_KNOWN))
 
 
 def _led_at(at: datetime, replica: Replica) -> LeaderStart | None:

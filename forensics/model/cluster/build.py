@@ -75,6 +75,7 @@ CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
 """Times outside this range are invalid and stay unchanged."""
 _CALENDAR_MS = range(10**14)
 """Milliseconds since 1970 that are valid as a start time of Kafka."""
+_STARTS = of(role=Role.BEGINS)
 _SET = of(role=Role.SETTING | Role.TOPIC_GONE)
 _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
 _OF_CONTROLLERS = named("controller-starting")
@@ -292,38 +293,27 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
     found = []
     for row in table:
         c = row["collected"] or {}
-        found.append(
-            Source(
-                path=row["source"],
-                kind=c.get("kind") or "unknown",
-                node=None,
-                collection="",
-                bytes=c.get("bytes"),
-                sha256=c.get("sha256"),
-                modified=c.get("modified"),
-                lines=c.get("lines"),
-                unrecognised=c.get("unrecognised"),
-                samples=c.get("samples") or (),
-                first=c.get("first"),
-                last=c.get("last"),
-                last_own=c.get("last_own"),
-                problem=c.get("problem"),
-                layout=c.get("layout"),
-                printed=_printed(c.get("printed") or ()),
-                ascents=c.get("ascents") or 0,
-                descents=c.get("descents") or 0,
-                steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
-                repeated=c.get("repeated") or 0,
-                suppressed=c.get("suppressed") or 0,
-                informed=c.get("informed") is not False,
-                common_words=tuple(c.get("common_words") or ()),
-                cut_at=c.get("cut_at"),
-                of_seconds=all(at is not None and not at.microsecond for at in (c.get("first"), c.get("last"))),
-                parts=c.get("parts"),
-            )
+        known: dict[str, Any] = {name: c.get(name) for name in _AS_READ} | {name: c.get(name) or 0 for name in _COUNTS}
+        source = Source(
+            path=row["source"],
+            kind=c.get("kind") or "unknown",
+            node=None,
+            collection="",
+            samples=c.get("samples") or (),
+            printed=_printed(c.get("printed") or ()),
+            steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
+            informed=c.get("informed") is not False,
+            common_words=tuple(c.get("common_words") or ()),
+            of_seconds=all(at is not None and not at.microsecond for at in (c.get("first"), c.get("last"))),
+            **known,
         )
+        found.append(source)
     twice = {path for path, count in Counter(s.path for s in found).items() if count > 1}
     return sorted(found, key=lambda s: (s.path, repr(s) if s.path in twice else ""))
+
+
+_COUNTS = ("ascents", "descents", "repeated", "suppressed")
+_AS_READ = ("bytes", "sha256", "modified", "lines", "unrecognised", "first", "last", "last_own", "problem", "layout", "cut_at", "parts")
 
 
 def _naming(kinds: Iterable[str], column: str) -> Mask:
@@ -375,11 +365,6 @@ def _witnesses(
     return {**absolute, **found}
 
 
-def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Logs whose lines state their time in UTC."""
-    return frozenset(row["source"] for row in table if (row["collected"] or {}).get("clock") == "utc")
-
-
 def _clocks(
     witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int], spans: FileSpans
 ) -> dict[int | None, Clock]:
@@ -391,7 +376,7 @@ def _clocks(
     known = {n: replace(a, offset_ms=a.offset_ms + errors_ms.get(n, 0)) for n, a in anchors.items() if n is not None}
     host_of = {n: hosts.get(n, n) for n in nodes | errors_ms.keys()}
     all_hosts = sorted(set(host_of.values()))
-    floors = _floors(all_hosts, of_host)
+    floors = {n: low for n in all_hosts if (low := floor(of_host.get(n, ()))) is not None}
     compared = relations(events, {n: known[host] for n, host in host_of.items() if host in known}, hosts, spans)
     clocks: dict[int | None, Clock] = dict(estimate(known, compared, all_hosts, floors).items())
     if (unowned := anchors.get(None)) is not None:
@@ -415,12 +400,6 @@ def _contradicting(clock: Clock, found: Sequence[Witness]) -> int | None:
     else:
         return None
     return shown if abs(shown - clock.zone_minutes) * MINUTE_MS >= QUARTER_MS else None
-
-
-def _floors(nodes: Iterable[int], witnesses: Mapping[int | None, Sequence[Witness]]) -> dict[int, int]:
-    """Lower bounds of the offsets that are known."""
-    floors = {n: floor(witnesses.get(n, ())) for n in nodes}
-    return {n: low for n, low in floors.items() if low is not None}
 
 
 def _given_clock(estimated: Clock, anchor: Anchor | None, error_ms: int) -> Clock:
@@ -457,23 +436,20 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
 
 
 def _identified(tables: Iterable[pa.Table], resolver: EventResolver) -> list[Event]:
-    """The events of the tables, in their order."""
-    return [event for table in tables for event in _identified_in(table, resolver)]
-
-
-def _identified_in(table: pa.Table, resolver: EventResolver) -> list[Event]:
-    """Events in the order of the table. They are identified in batches of ROWS, since identification costs as much for a small piece as for
-    a large one, and made kind by kind, since those of one kind have few columns."""
-    order = pc.sort_indices(table["event"])
-    found: list[Any] = [None] * table.num_rows
-    for first in range(0, len(order), ROWS):
-        own = order.slice(first, ROWS)
-        (batch,) = table.take(own).combine_chunks().to_batches()
-        batch, places = resolver.apply(batch), own.to_pylist()
-        batch = batch.select([name for name in batch.schema.names if batch[name].null_count < len(batch)])
-        for begin, end in pairwise([0, *pc.run_end_encode(batch["event"]).run_ends.to_pylist()]):
-            for place, event in zip(places[begin:end], compact(batch.slice(begin, end - begin)), strict=True):
-                found[place] = event
+    """The events of the tables, in their order. They are identified in batches of ROWS, since identification costs as much for a small piece as
+    for a large one, and made kind by kind, since those of one kind have few columns."""
+    found: list[Any] = []
+    for table in tables:
+        order, before = pc.sort_indices(table["event"]), len(found)
+        found += [None] * table.num_rows
+        for first in range(0, len(order), ROWS):
+            own = order.slice(first, ROWS)
+            (batch,) = table.take(own).combine_chunks().to_batches()
+            batch, places = resolver.apply(batch), own.to_pylist()
+            batch = batch.select([name for name in batch.schema.names if batch[name].null_count < len(batch)])
+            for begin, end in pairwise([0, *pc.run_end_encode(batch["event"]).run_ends.to_pylist()]):
+                for place, event in zip(places[begin:end], compact(batch.slice(begin, end - begin)), strict=True):
+                    found[before + place] = event
     return found
 
 
@@ -564,13 +540,10 @@ def _root(sources: Sequence[Source]) -> str:
     return f"{tops.pop()}/" if len(tops) == 1 and len(sources) > 1 and all("/" in s.path for s in sources) else ""
 
 
-def _begins(gathered: Gathered, resolver: EventResolver) -> dict[int, datetime]:
-    """Last start of each node's process, UTC."""
-    found: dict[int, datetime] = {}
-    for e in _identified(gathered.tables(of_kinds(of(role=Role.BEGINS))), resolver):
-        if e.writer is not None and e.at is not None:
-            found[e.writer] = max(found.get(e.writer, e.at), e.at)
-    return found
+def _begins(raw: Iterable[Event], resolver: EventResolver) -> dict[int, datetime]:
+    """Last start of each node's process, UTC. `raw` has uncorrected times."""
+    own = ((e.writer, e.source, e.at, e.line or 0) for e in raw if e.event in _STARTS and e.writer is not None and e.at is not None)
+    return dict(sorted((node, resolver.utc(resolver.root + source, at, line)) for node, source, at, line in own))
 
 
 def _set_apart(sources: Iterable[Source], begins: Mapping[int, datetime]) -> None:
@@ -646,12 +619,8 @@ def _last_line(sources: Iterable[Source]) -> datetime | None:
 def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]]) -> dict[str, datetime]:
     """Files of earlier collections whose modification times are lost or were set by a copy: all are later than the last line of the logs
     next to them, which is impossible for the log itself. Those files were saved with that line at the latest."""
-    members: dict[tuple[int, str], list[Source]] = defaultdict(list)
-    for s in sources:
-        if s.node is not None and s.collection in ordered[s.node][:-1]:
-            members[(s.node, s.collection)].append(s)
     found: dict[str, datetime] = {}
-    for own in members.values():
+    for own in (own for (node, collection), own in _members(sources).items() if collection in ordered[node][:-1]):
         end = _last_line(own)
         kept = min((s.modified for s in own if s.modified is not None), default=None)
         if end is not None and (kept is None or kept > end + COPIED_TIME):
@@ -711,10 +680,8 @@ def _above(path: str) -> Iterable[str]:
 def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:
     """Archives and ignored files."""
     rows = gathered.rows(of_kinds(("archive",)), "source", "bytes", "value", "reason").to_pylist()
-    found: tuple[set[Archive], set[Archive]] = (set(), set())
-    for row in rows:
-        found[row["reason"] == IGNORED].add(Archive(row["source"], row["bytes"] or 0, row["value"] or ""))
-    return found
+    found = {(r["reason"] == IGNORED, Archive(r["source"], r["bytes"] or 0, r["value"] or "")) for r in rows}
+    return {a for ignored, a in found if not ignored}, {a for ignored, a in found if ignored}
 
 
 def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[Cluster, EventResolver]:
@@ -737,16 +704,15 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     owned = _with_clusters(owned, gathered, sources)
     release()
     raw = _raw(gathered, owned, sources)
-    owned = replace(owned, topics=_topic_names(gathered))
+    made = gathered.rows(_naming(of(role=Role.TOPIC_MADE), "topic_id"), "topic_id", "topic").to_pylist()
+    owned = replace(owned, topics={row["topic_id"]: row["topic"] for row in made})
     resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
-    modes: dict[int | None, set[str | None]] = defaultdict(set)
-    for e in raw:
-        modes[e.cluster].add(e.mode)
+    modes, begins = {(e.cluster, e.mode) for e in raw}, _begins(raw, resolver)
     del raw  # as many events again follow
     release()
     for s in sources:
         _retime(s, resolver.utc)
-    resolver, ordered = _with_collections(resolver, sources, _begins(gathered, resolver))
+    resolver, ordered = _with_collections(resolver, sources, begins)
     copies = Copies.of(sources, resolver.shown)
     evidence = partial(
         Cluster,
@@ -844,12 +810,6 @@ def _with_owners(
     return resolver, identity.conflicts, hosts(named)
 
 
-def _topic_names(gathered: Gathered) -> dict[str, str]:
-    """Topic names by topic id, from the events that create topics."""
-    made = gathered.rows(_naming(of(role=Role.TOPIC_MADE), "topic_id"), "topic_id", "topic")
-    return {row["topic_id"]: row["topic"] for row in made.to_pylist()}
-
-
 def _with_clocks(
     owned: EventResolver,
     collected: Sequence[Mapping[str, Any]],
@@ -864,12 +824,14 @@ def _with_clocks(
     witnesses = {n: [replace(w, starts=tuple(starts.get(owned.shown(w.source), ()))) for w in of_node] for n, of_node in uncertain.items()}
     spans = {owned.shown(s.path): (s.first, s.last) for s in sources if s.first is not None and s.last is not None}
     clocks = _clocks(witnesses, raw, options, hosts, spans)
-    for s in (s for s in sources if s.shifted_ms):
-        clocks[s.node] = _doubted(clocks.get(s.node, Clock()), s.shifted_ms)
+    for s in (s for s in sources if s.shifted_ms):  # its logs show two times
+        if (clock := clocks.setdefault(s.node, Clock())).assumed:
+            clocks[s.node] = replace(clock, uncertainty_ms=max(clock.uncertainty_ms or 0, abs(s.shifted_ms)))
     jumps = {w.source: w.jumps for of_node in witnesses.values() for w in of_node}
-    absolute = _absolute(collected)
+    absolute = {row["source"] for row in collected if (row["collected"] or {}).get("clock") == "utc"}
     clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # nodes that share a log share a host
-    _correct_modified(sources, clock_of)
+    for s in sources:
+        s.modified = s.modified - timedelta(milliseconds=clock_of[s.path].files_ms) if s.modified is not None else None
     steps_of = {s.path: _steps(s, clock_of[s.path], jumps.get(s.path, ())) for s in sources if s.path not in absolute}
     resolver = replace(
         owned,
@@ -880,17 +842,6 @@ def _with_clocks(
         stamps_ms=_stamps(raw, clocks),
     )
     return resolver, clocks
-
-
-def _doubted(clock: Clock, shift_ms: int) -> Clock:
-    """The clock of a node whose logs show two times, if nothing shows which one is right."""
-    return replace(clock, uncertainty_ms=max(clock.uncertainty_ms or 0, abs(shift_ms))) if clock.assumed else clock
-
-
-def _correct_modified(sources: Iterable[Source], clock_of: Mapping[str, Clock]) -> None:
-    for s in sources:
-        if s.modified is not None:
-            s.modified -= timedelta(milliseconds=clock_of[s.path].files_ms)
 
 
 def _with_collections(
@@ -910,7 +861,7 @@ def _clusters(
     resolver: EventResolver,
     clocks: Mapping[int | None, Clock],
     ordered: Mapping[int, list[str]],
-    modes: Mapping[int | None, Collection[str | None]],
+    modes: Collection[tuple[int | None, str | None]],
 ) -> list[Cluster]:
     """The clusters of the collection, oldest first. `evidence` creates a cluster with what all of them share."""
     numbers = dict(enumerate(resolver.clusters.ids, -resolver.clusters.last))
@@ -922,7 +873,7 @@ def _clusters(
         cluster = evidence(number, cluster_id)
         _fill(cluster, by_cluster[number], clocks, ordered, runs[number])
         cluster.begun = joins.get(number, ())
-        cluster.mode = _mode(cluster, {e.mode for e in cluster.events}.union(modes.get(number, ())))
+        cluster.mode = _mode(cluster, {e.mode for e in cluster.events}.union(mode for of, mode in modes if of == number))
         clusters.append(cluster)
     for cluster in clusters:
         cluster.whole = clusters

@@ -333,15 +333,14 @@ def _by_zookeeper(
     decided = _without_repeats({n: list(filter(_is_decision, events)) for n, events in own.items()})
     seen = {n: [e for e in events if e.event in _SEEN] for n, events in own.items()}
     pairs = [(one, two) for one, two in pairs if decided[one] or seen[one]]
-    begun = {n: _start_times(events) for n, events in own.items()}
+    begun = {n: sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None) for n, events in own.items()}
     decisions = {one: _Decided(one, decided[one]) for one in {one for one, _ in pairs}}
-    started = {two: _Started(two, list(filter(_starts, own[two])), begun[two]) for two in {two for _, two in pairs}}
+    started = {
+        two: _Started(two, [e for e in own[two] if e.event in STARTS or (e.event, e.reason) == ("partition-state", "received")], begun[two])
+        for two in {two for _, two in pairs}
+    }
     led = {(one, two): _leaderships(decisions[one], started[two]) for one, two in pairs}
     return [*_by_starts_and_stops(own, seen, led, anchors, spans), *filter(None, led.values())]
-
-
-def _start_times(events: Iterable[Event]) -> list[datetime]:
-    return sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None)
 
 
 def _is_decision(e: Event) -> bool:
@@ -358,26 +357,20 @@ def _by_starts_and_stops(
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
     pairs of machines, with their comparison by leader epochs. A pairing that nothing else agrees with counts only if neither line can be
     about another event."""
-    paired = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
-    close = {pair: candidates for pair, candidates in paired.items() if candidates}
-    likely = {(one, two): _agreeing(close.get((one, two)) or _crashes(one, seen[one], two, own[two]), r) for (one, two), r in led.items()}
+    close = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
+    # with bounds that are possible with the comparison by leader epochs
+    likely = {
+        pair: [c for c in close[pair] if r is None or (c.low <= r.high + AGREE_MS and r.low - AGREE_MS <= c.high)]
+        for pair, r in led.items()
+    }
     pools = _Pools(chain.from_iterable(close.values()), anchors)
     best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
-    agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)
-    for (one, two), r in best.items():
-        near = _near(likely[one, two], r)
-        alone = len(near) == 1 and ((one, two) not in close or agreed.votes(r) <= _OWN_VOTES)
-        if not alone or not _of_two_events(r, _meant(r, anchors), own[one], spans):
+    agreed = _Pools(best.values(), anchors)
+    for pair, r in best.items():
+        near = [c for c in likely[pair] if abs(c.best - r.best) <= NOTICED_MS]
+        alone = len(near) == 1 and agreed.votes(r) <= 2  # with itself, on both machines
+        if not alone or not _of_two_events(r, _meant(r, anchors), own[pair[0]], spans):
             yield from _bounded(near, anchors)
-
-
-def _near(candidates: Iterable[Relation], best: Relation) -> list[Relation]:
-    return [c for c in candidates if abs(c.best - best.best) <= NOTICED_MS]
-
-
-def _agreeing(candidates: Iterable[Relation], by_epochs: Relation | None) -> list[Relation]:
-    """The candidates with bounds that are possible with the comparison by leader epochs."""
-    return [c for c in candidates if by_epochs is None or (c.low <= by_epochs.high + AGREE_MS and by_epochs.low - AGREE_MS <= c.high)]
 
 
 def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
@@ -432,10 +425,6 @@ def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[E
     return {n: [e for e in events if not repeats(n, e)] for n, events in decided.items()}
 
 
-def _starts(e: Event) -> bool:
-    return e.event in STARTS or (e.event == "partition-state" and e.reason == "received")
-
-
 _SEEN = named("shutdown-seen", "brokers-changed", "controller-elected")
 _ACTS = _SEEN | named("controller-starting")
 
@@ -476,17 +465,19 @@ class _Pools:
 def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
     """Every pairing of a broker's line with a controller's line about it; these lines carry no epoch that would match them."""
     one, two = Subject(controller), Subject(broker)
-    shutdowns = _shutdowns_of(broker, seen)
+    shutdowns = [e for e in seen if e.event == "shutdown-seen" and e.broker == broker and e.reason != "replayed"][-TRIED:]
     stops = _last_pairs(own, _shutdowns)
     found = [_between(one, two, e, begin, done) for begin, done in stops for e in shutdowns]
-    added = _changes_of(broker, seen, "added", "bounced")[-TRIED:]
+    changes = (e for e in seen if e.event == "brokers-changed" and broker in (e.brokers or ()))
+    added = [e for e in changes if e.reason in ("added", "bounced")][-TRIED:]
     starts = _last_pairs(own, _registrations)
     found.extend(_joined(one, two, e, *start) for start in starts for e in added)
     elected = _elections_of(controller, seen, "elected")
     begun = _controller_starts(own)
     # a controller that starts learns of an election at any earlier time
-    elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, undated_last(e))]
-    found.extend(_noticed(one, two, e, s) for e in elected for s in elections_seen if _same_epoch(e, s))
+    elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, _moment(e))]
+    same = ((e, s) for e in elected for s in elections_seen if len({e.controller_epoch, s.controller_epoch} - {None}) < 2)
+    found.extend(_noticed(one, two, *pair) for pair in same)
     return [r for r in found if r is not None]
 
 
@@ -495,24 +486,9 @@ def _last_pairs(own: Sequence[Event], pairs_of: Callable[[Sequence[Event]], list
     return [pair for file in _files(own) for pair in pairs_of(file)][-TRIED:]
 
 
-def _shutdowns_of(broker: int, seen: Iterable[Event]) -> list[Event]:
-    """The controller's last lines about controlled shutdowns of the broker."""
-    return [e for e in seen if e.event == "shutdown-seen" and e.broker == broker and e.reason != "replayed"][-TRIED:]
-
-
-def _changes_of(broker: int, seen: Iterable[Event], *reasons: str) -> list[Event]:
-    """The controller's lines about changes of the live brokers that name this one."""
-    return [e for e in seen if e.event == "brokers-changed" and e.reason in reasons and broker in (e.brokers or ())]
-
-
 def _elections_of(controller: int, events: Iterable[Event], reason: str) -> list[Event]:
     """The last lines about the controller's elections."""
     return [e for e in events if e.event == "controller-elected" and e.reason == reason and e.controller == controller][-TRIED:]
-
-
-def _same_epoch(one: Event, other: Event) -> bool:
-    """Whether two lines may be about one election."""
-    return None in (one.controller_epoch, other.controller_epoch) or one.controller_epoch == other.controller_epoch
 
 
 def _joined(one: Subject, two: Subject, added: Event, starting: Event, registered: Event) -> Relation:
@@ -525,24 +501,6 @@ def _joined(one: Subject, two: Subject, added: Event, starting: Event, registere
 def _noticed(earlier: Subject, later: Subject, here: Event, there: Event) -> Relation:
     best = _apart(here, there)
     return Relation(earlier, later, best, best - NOTICED_MS, best + NOTICED_MS, (here, there))
-
-
-def _crashes(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
-    """Wide bounds from crashes: a controller notices the loss of a broker after the broker's last line and before its return."""
-    gone = _changes_of(broker, seen, "deleted")[-TRIED:]
-    backs = [
-        (file, n)
-        for file in _files(own)
-        for n, (last, back) in enumerate(pairwise(file), 1)
-        if back.event == "broker-starting" and last.event != "broker-starting"
-    ]
-    found = []
-    for file, n in backs[-TRIED:]:
-        returned = next((e for e in file[n:] if e.event == "broker-registered"), file[n])
-        for e in gone:
-            low, high = _apart(e, file[n - 1]), _apart(e, returned) + BUSY_MS
-            found.append(Relation(Subject(controller), Subject(broker), (low + high) // 2, low, high, (e, returned)))
-    return found[-TRIED:]
 
 
 def _shutdowns(own: Sequence[Event]) -> list[tuple[Event, Event]]:
@@ -580,10 +538,6 @@ def _bounded(near: Sequence[Relation], anchors: Mapping[int, Anchor]) -> list[Re
     return [_unsure(c, meant if meant is not None else nearest_zone(c.best) * MINUTE_MS) for c in near]
 
 
-_OWN_VOTES = 2
-"""Every pairing agrees with itself, on both machines."""
-
-
 def _of_two_events(r: Relation, meant: int | None, acts: Sequence[Event], spans: FileSpans) -> bool:
     """Whether the two lines may be about different events, if the clocks are as their machines' files say: neither the broker's log holds
     the time of the controller's line, nor did the controller print at the time of the broker's line what it saw. `acts`: the controller's
@@ -610,12 +564,10 @@ def _acting_at(at: datetime, line: Event, acts: Sequence[Event]) -> bool:
     """Whether a controller had been elected by this time, and acted before it was elected again or its process started again."""
     own = sorted((e for e in acts if e.source == line.source and (e.event in _ACTS or _is_decision(e))), key=_moment)
     place = bisect_right(own, at, key=_moment)
-    before, after = own[:place], own[place : place + 1]
-    return bool(before) and before[-1].event != "controller-starting" and not any(_begins_to_act(e) for e in after)
-
-
-def _begins_to_act(e: Event) -> bool:
-    return e.event == "controller-starting" or (e.event == "controller-elected" and e.reason == "elected")
+    begins = any(
+        e.event == "controller-starting" or (e.event, e.reason) == ("controller-elected", "elected") for e in own[place : place + 1]
+    )
+    return place > 0 and own[place - 1].event != "controller-starting" and not begins
 
 
 def _unsure(r: Relation, meant: int) -> Relation:

@@ -122,11 +122,8 @@ def _in_effect(states: Sequence[State]) -> list[State]:
 
 def _leaves_no_room(intended: State, before: int | None, after: State) -> bool:
     """Whether the next state shows that the intended change never took effect. `before`: the last partition epoch before the change."""
-    return (before is not None and after.partition_epoch == before + 1) or _elected_otherwise(intended, after)
-
-
-def _elected_otherwise(intended: State, after: State) -> bool:
-    return after.leader_epoch > intended.leader_epoch and len(after.isr) > 1 and not set(after.isr) <= set(intended.isr)
+    otherwise = after.leader_epoch > intended.leader_epoch and len(after.isr) > 1 and not set(after.isr) <= set(intended.isr)
+    return (before is not None and after.partition_epoch == before + 1) or otherwise
 
 
 def _settled(states: Sequence[State]) -> list[State]:
@@ -145,18 +142,9 @@ def _settled(states: Sequence[State]) -> list[State]:
         certain = sum(_writes(result[i], result[i - 1]) for i in (*between, other) if i not in in_doubt) - 1
         if room == certain:
             refuted |= in_doubt
-        elif exact and room == certain + len(in_doubt) and _continuous(result[one:other]):
-            result[one + 1 : other] = map(_without_doubt, result[one + 1 : other])
+        elif exact and room == certain + len(in_doubt) and all(_continues(s, before) for before, s in pairwise(result[one:other])):
+            result[one + 1 : other] = [replace(s, doubt=None) if _in_doubt(s) else s for s in result[one + 1 : other]]
     return [s for i, s in enumerate(result) if i not in refuted]
-
-
-def _continuous(states: Sequence[State]) -> bool:
-    """Whether no change is missing between any two of the states."""
-    return all(_continues(s, before) for before, s in pairwise(states))
-
-
-def _without_doubt(s: State) -> State:
-    return replace(s, doubt=None) if _in_doubt(s) else s
 
 
 def _in_doubt(s: State) -> bool:
@@ -282,11 +270,13 @@ def _repeated(state: State, states: Sequence[State]) -> int | None:
 
 def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
     """The leader's own changes after the epoch's first state, in their order. Each later state from another source is merged into the
-    first equal state, but not into one with another partition epoch; a state without an equal one is inserted by time."""
+    first equal state, but not into one with another partition epoch: also a change that leaves leader and ISR as they were has its own
+    (KIP-858: other directories). A state without an equal one is inserted by time."""
     result = [*others[:1], *spine]
     reached = 0
     for other in others[1:]:
-        alike = [i for i in range(reached, len(result)) if _same(result[i], other) and _one_change(result[i], other)]
+        same_epoch = (len({result[i].partition_epoch, other.partition_epoch, None}) < 3 for i in range(reached, len(result)))
+        alike = [i for i, may_be in enumerate(same_epoch, reached) if may_be and _same(result[i], other)]
         counted = (other.partition_epoch or 0) - (others[0].partition_epoch or 0)
         same = counted if counted in alike else next(iter(alike), None)
         if same is not None:
@@ -296,11 +286,6 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
             reached = _place(other, result, reached)
             result.insert(reached, other)
     return result
-
-
-def _one_change(one: State, other: State) -> bool:
-    """Each change has its own partition epoch, also one that leaves leader and ISR as they were (KIP-858: other directories)."""
-    return None in (one.partition_epoch, other.partition_epoch) or one.partition_epoch == other.partition_epoch
 
 
 def _apart(one: State, other: State) -> bool:

@@ -79,7 +79,7 @@ def as_states(final: State | None, later: Sequence[Snapshot]) -> list[State]:
     found: list[State] = []
     now = final
     for s in later:
-        if now is None or _differs(s, now):
+        if now is None or (s.leader, {*s.isr}, {*(s.replicas or now.replicas or ())}) != (now.leader, {*now.isr}, {*(now.replicas or ())}):
             now = State(
                 leader_epoch=now.leader_epoch if now is not None and s.leader == now.leader else UNKNOWN_EPOCH,
                 partition_epoch=None,
@@ -94,7 +94,3 @@ def as_states(final: State | None, later: Sequence[Snapshot]) -> list[State]:
             )
             found.append(now)
     return found
-
-
-def _differs(seen: Snapshot, now: State) -> bool:
-    return (seen.leader, set(seen.isr), set(seen.replicas or now.replicas or ())) != (now.leader, set(now.isr), set(now.replicas or ()))

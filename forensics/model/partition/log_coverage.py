@@ -123,13 +123,9 @@ class LogCoverage:
         reasons = [said("coverage/silent", logger=_LOGGERS[facet], broker=self.broker) for facet in quiet]
         return [*self.failed.values(), *reasons]
 
-    @cached_property
-    def _silent_runs(self) -> list[Run]:
-        return [run for run in self.runs if run.silent]
-
     def _silent(self, facets: Sequence[str], since: datetime | None, until: datetime | None) -> str | None:
         """The first of these facets of which a run between the two times prints no lines."""
-        runs = [r for r in self._silent_runs if (since is None or r.end >= since) and (until is None or r.begin <= until)]
+        runs = [r for r in self.runs if r.silent and (since is None or r.end >= since) and (until is None or r.begin <= until)]
         return next((facet for facet in facets if any(facet in run.silent for run in runs)), None)
 
 
@@ -199,7 +195,8 @@ def _silent(printed: Collection[str], anywhere: Collection[str]) -> Iterable[str
     """Facets that print nothing although they should. A broker that takes up a replica has loaded or created its log. A broker with
     fetchers has replicas, so kafka.log and kafka.cluster.Partition print. A log with lines of neither kafka.log nor the process was
     filtered."""
-    if LOG not in printed and (REPLICA in printed or (LOG not in anywhere and _has_replicas(anywhere))):
+    replicas = REPLICA in anywhere or PROCESS not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)
+    if LOG not in printed and (REPLICA in printed or (LOG not in anywhere and replicas)):
         yield LOG
     if PROCESS not in anywhere and (LOG not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)):
         yield PROCESS
@@ -207,10 +204,6 @@ def _silent(printed: Collection[str], anywhere: Collection[str]) -> Iterable[str
         yield PARTITION  # one of them alone may have had no reason to print
     if STATE not in anywhere:
         yield STATE
-
-
-def _has_replicas(anywhere: Collection[str]) -> bool:
-    return REPLICA in anywhere or PROCESS not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)
 
 
 # premises about lines
@@ -229,7 +222,7 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
             found.setdefault(CLOCK, said("coverage/steps-back", path=s.path, seconds=s.largest_step_back.total_seconds()))
     for _, (premise, reason) in _lacking(logs, cluster):
         found.setdefault(premise, reason)
-    if missing := _rolled_together(broker, cluster) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
+    if missing := _rolled_together(cluster).get(broker) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
         found.setdefault(COMPLETE, missing)
     return found
 
@@ -302,20 +295,15 @@ def _filter_of(log: Sequence[Source], files: Sequence[str]) -> Message | None:
     return None
 
 
-def _rolled_together(broker: int, cluster: Cluster) -> Message | None:
-    """The broker rolls its log together with other brokers. Before an appender renames its file to that of the hour, it deletes a file of that
-    name (DailyRollingFileAppender#rollOver in log4j): the one that another process has just rolled, or still writes to."""
-    return next((reason for brokers, reason in _logs_rolled_together(cluster).items() if broker in brokers), None)
-
-
 @cached_on_cluster
-def _logs_rolled_together(cluster: Cluster) -> dict[tuple[int, ...], Message]:
-    """By brokers, why lines of a log that they roll together are missing."""
-    found: dict[tuple[int, ...], Message] = {}
-    for log in sorted(rolled_logs({s.path: s.nodes for s in cluster.sources if s.kind.endswith("-log")}), key=lambda log: log.name):
-        if len(log.files) > 1 and len(log.writers) > 1:
-            found.setdefault(log.writers, said("coverage/rolled-together", brokers=log.writers, path=log.name))
-    return found
+def _rolled_together(cluster: Cluster) -> dict[int, Message]:
+    """Brokers that roll their log together with other brokers. Before an appender renames its file to that of the hour, it deletes a file of
+    that name (DailyRollingFileAppender#rollOver in log4j): the one that another process has just rolled, or still writes to."""
+    logs = sorted(
+        rolled_logs({s.path: s.nodes for s in cluster.sources if s.kind.endswith("-log")}), key=lambda log: log.name, reverse=True
+    )
+    shared = (log for log in logs if len(log.files) > 1 and len(log.writers) > 1)
+    return {b: said("coverage/rolled-together", brokers=log.writers, path=log.name) for log in shared for b in log.writers}
 
 
 def _unregistered(broker: int, cluster: Cluster) -> Message | None:

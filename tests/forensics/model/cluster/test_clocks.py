@@ -345,16 +345,6 @@ def test_busy_controller_is_no_error_of_a_clock() -> None:
     assert (found.best, found.low <= 0 <= found.high) == (0, True)
 
 
-def test_dead_broker_was_seen_dead_between_its_last_line_and_its_return() -> None:
-    own = [
-        event("broker-started", 1, 300),
-        event("broker-starting", 1, 330, line=2),
-        event("broker-registered", 1, 332, broker=1, line=3),
-    ]
-    (found,) = relations([*own, event("brokers-changed", 2, 10, reason="deleted", brokers=[1])], {}, spans=SHOWN)
-    assert (found.low, found.high) == (290_000, 322_000 + 30_000)
-
-
 def test_records_of_the_metadata_log_against_lines() -> None:
     records = [
         event("metadata-leader", 100, -5, line=None, controller=100, controller_epoch=1, metadata_offset=0),
