@@ -214,8 +214,7 @@ def _counted(row: _Draft, gaps: Sequence[Gap], cluster: Cluster) -> _Draft:
     row = row.narrowed(unseen=Interval(0, sum(len(g.epochs) or abs(g.changes if g.changes is not None else 1) for g in gaps)))
     if not gaps:
         return row
-    wanted = changes_wanted(gaps[0].before.at, gaps[0].after.at, cluster)
-    return row.noted("unseen", said("handover/gap", gap=gaps[0].said, wanted=wanted))
+    return row.noted("unseen", said("handover/gap", gap=gaps[0].said, wanted=changes_wanted(gaps[0], cluster)))
 
 
 @cached_on_timeline

@@ -23,6 +23,7 @@ from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.versions import versions
 from forensics.model.findings import Finding
 from forensics.model.message import Message, said
+from forensics.model.partition.continuity import Gap
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -117,11 +118,8 @@ class LogCoverage:
     @cached_property
     def reasons(self) -> list[Message]:
         """Why silence in these logs proves nothing."""
-        quiet: dict[str, None] = {}
-        for run in self.runs:
-            quiet |= dict.fromkeys(sorted(run.silent & _LOGGERS.keys()))
-        reasons = [said("coverage/silent", logger=_LOGGERS[facet], broker=self.broker) for facet in quiet]
-        return [*self.failed.values(), *reasons]
+        quiet = dict.fromkeys(facet for run in self.runs for facet in sorted(run.silent & _LOGGERS.keys()))
+        return [*self.failed.values(), *(said("coverage/silent", logger=_LOGGERS[facet], broker=self.broker) for facet in quiet)]
 
     def _silent(self, facets: Sequence[str], since: datetime | None, until: datetime | None) -> str | None:
         """The first of these facets of which a run between the two times prints no lines."""
@@ -352,12 +350,14 @@ def would_show(
     return shown
 
 
-def changes_wanted(since: datetime | None, until: datetime | None, cluster: Cluster) -> Message:
-    """What would show the changes of a partition's state between the two times."""
+def changes_wanted(gap: Gap, cluster: Cluster) -> Message:
+    """What would show the changes of a partition's state between two others."""
     if cluster.mode == "kraft":
         return said("coverage/metadata-log")
-    brokers = sorted(n for n, node in cluster.nodes.items() if node.broker)
-    lacking = tuple(b for b in brokers if not would_show(b, cluster, STATE, since=since or datetime.min, until=until))
+    replicas = {b for s in (gap.before, gap.after) for b in (*s.isr, *(s.replicas or ()))}
+    brokers = sorted(replicas.union(n for n, node in cluster.nodes.items() if node.broker))
+    since, until = gap.before.at or datetime.min, gap.after.at
+    lacking = tuple(b for b in brokers if not would_show(b, cluster, STATE, since=since, until=until))
     return said("coverage/state-changes", brokers=lacking) if lacking else said("coverage/no-log")
 
 
@@ -419,9 +419,7 @@ def weakened(finding: Finding, cluster: Cluster) -> Finding:
         return finding
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
     reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]
-    if not reasons:
-        return finding
-    return finding.doubted(reasons[0])
+    return finding.doubted(reasons[0]) if reasons else finding
 
 
 @cached_on_cluster
