@@ -18,7 +18,16 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.continuity import Contiguous, Gap, between
 from forensics.model.partition.durability import required
-from forensics.model.partition.log_coverage import LOG, ORDER, PLACED, PROCESS, isr_changes_observable, would_show
+from forensics.model.partition.log_coverage import (
+    LOG,
+    ORDER,
+    PROCESS,
+    LogCoverage,
+    isr_changes_observable,
+    log_coverage,
+    observable,
+    was_running,
+)
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State, is_raise
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -29,6 +38,7 @@ from forensics.proof.pre_kip101 import cut_before_leading
 from forensics.proof.removed import Piece, began_after, removed, shown_before
 from forensics.proof.stepping_down import SteppedDown, stepped_down
 from forensics.proof.verdict import Handover
+from forensics.thresholds import CRASH_NOTICED
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
@@ -331,17 +341,17 @@ class LeaderTransition:
         """The only in-sync replica when the term before this one ended, if it led on alone.
 
         A controller that finds all replicas of an ISR dead removes them one after the other, so the last one need not have written
-        anything alone. Its own log must show that it was alone, if there is such a log.
+        anything alone. Its own log must show that it was alone, if there is such a log; else the length of its time alone.
         """
         before = self.term.before
         if before is None or len(before.isr) != 1 or isinstance(right_before(self.term, self.timeline, self.cluster), Gap):
             return None
         broker = before.isr[0]
         replica = self.timeline.replicas.get(broker)
-        if replica is None or not replica.leader_starts:
-            led = any(s.leader == broker and s.isr == before.isr for s in self.timeline.states)
-            return broker if led and replica is None else None
-        return broker if any(self._leads_alone(e, broker) for e in self._before_restart(replica.events)) else None
+        if replica is None:
+            return broker if any(s.isr == before.isr and self._led_in(s, broker) for s in self.timeline.states) else None
+        own = self._before_restart(replica.events) if replica.leader_starts else ()
+        return broker if any(self._leads_alone(e, broker) and self._in_effect(e, replica) for e in own) else None
 
     @cached_property
     def perhaps_sole(self) -> int | None:
@@ -354,6 +364,27 @@ class LeaderTransition:
     def _leads_alone(self, event: Event, broker: int) -> bool:
         own = event.leader in (None, broker) and event.reason in (None, "received")
         return event.event in TAKES_PART and own and self.is_before(event.leader_epoch) and event.isr == [broker]
+
+    def _led_in(self, state: State, broker: int) -> bool:
+        """A broker whose log is not in the evidence was running in this state: with ZooKeeper, it made every change within its leader epoch
+        itself; and a state that lasts longer than a crash goes unnoticed shows that it was not dead before."""
+        states = self.timeline.states
+        place = states.index(state)
+        before, after = states[place - 1] if place else None, states[place + 1] if place + 1 < len(states) else None
+        own = self.cluster.mode == "zookeeper" and before is not None and before.leader_epoch == state.leader_epoch
+        stood = after.at - state.at > CRASH_NOTICED if after is not None and after.at and state.at else False
+        return state.leader == broker and state.doubt is None and (own or stood)
+
+    def _in_effect(self, event: Event, replica: Replica) -> bool:
+        """The line is not a mere request to change the ISR. Until the answer, the high watermark waits for the larger ISR
+        (PartitionState#maximalIsr). A leader that would have printed the answer, and did not, must have run when others saw the change."""
+        update = next((u for u in replica.isr_updates if u.event is event), None)
+        if update is None or update.confirmed:
+            return True
+        state = next((s for s in self.timeline.states if event in (s.event, *s.also)), None)
+        if state is None or state.doubt is not None:
+            return False
+        return update.confirmed is None or (state.at is not None and was_running(replica.broker, state.at, state.at, self.cluster))
 
     def _before_restart(self, events: Sequence[Event]) -> Sequence[Event]:
         """A broker's events up to the restart after which it took the term; all of them if it did not take it."""

@@ -254,9 +254,9 @@ def _place(state: State, result: Sequence[State], after: int = -1) -> int:
 
 def _confirmed(own: State, other: State) -> State:
     """Merges two reports of one state. For an ISR change of the leader, the leader's own line gives the date and the evidence: a
-    controller may read the change from ZooKeeper much later, when it takes over."""
+    controller may read the change from ZooKeeper much later, when it takes over. A mere request does not."""
     merged = _merged(own, other)
-    if own.event.event not in _INTENTS or not not_after(own.at, other.at):
+    if own.event.event not in _INTENTS or own.source == "intended" or not not_after(own.at, other.at):
         return merged
     others = [e for e in (merged.event, *merged.also) if e is not own.event]
     return replace(merged, at=own.at, event=own.event, also=tuple(others[:8]))
@@ -281,7 +281,8 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
         same = counted if counted in alike else next(iter(alike), None)
         if same is not None:
             reached = same
-            result[same] = replace(_confirmed(result[same], other), at=result[same].at)
+            both = _confirmed(own := result[same], other)
+            result[same] = both if own.source == "intended" else replace(both, at=own.at)
         elif other.source != "cached":
             reached = _place(other, result, reached)
             result.insert(reached, other)

@@ -15,9 +15,8 @@ import pytest
 from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.events import Event
-from forensics.model.message import said
-from forensics.model.partition.log_coverage import CLOCK, ORDER, SHOWN, Answer
-from forensics.model.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
+from forensics.model.partition.log_coverage import CLOCK, ORDER
+from forensics.model.partition.replicas import IsrUpdate, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.removed import Piece
@@ -454,13 +453,17 @@ def sole(
     replica: bool = True,
     led: int = 1,
     cluster: Cluster = WATCHED,
+    earlier: Sequence[State] = (),
+    updates: Sequence[IsrUpdate] = (),
+    doubt: Event | None = None,
 ) -> int | None:
-    before = state(0, led, isr, 5)
-    hand = Hand(term(0, 1), term(1, 2, before=before, state=after or state(1, 2, [2], 10)), states=[before])
+    before = state(0, led, isr, 5, also=(*events[:1],), doubt=doubt)
+    after = after or state(1, 2, [2], 10)
+    hand = Hand(term(0, 1), term(1, 2, before=before, state=after), states=[*earlier, before, after])
     hand.cluster = cluster
     leads = LeaderStart(1, 0, 0, True, None, False, when(0), line("leader-start", 0, 1))
     if replica:
-        hand.timeline.replicas[1] = Replica(1, leader_starts=[leads] if starts else [], events=[*events])
+        hand.timeline.replicas[1] = Replica(1, leader_starts=[leads] if starts else [], isr_updates=[*updates], events=[*events])
     return hand.over().sole
 
 
@@ -496,10 +499,31 @@ def test_a_state_in_between_is_missing() -> None:
 
 
 def test_a_replica_of_which_nothing_was_collected() -> None:
-    """By a state in which it led alone."""
-    assert sole(replica=False) == 1
-    assert sole(replica=False, led=-1) is None
+    """A state in which it led alone proves it if it was surely running then: a controller that misses two brokers removes one after the other."""
+    assert sole(replica=False) is None
+    assert sole(replica=False, after=state(1, 2, [2], 66)) == 1, "nobody missed it for a minute"
+    assert sole(replica=False, led=-1, after=state(1, 2, [2], 66)) is None
+    zookeeper = replace(WATCHED, mode="zookeeper")
+    assert sole(replica=False, earlier=[state(0, 1, [1, 2], 0)], cluster=zookeeper) == 1, "within a leader epoch only it changes the ISR"
+    assert sole(replica=False, earlier=[state(0, 1, [1, 2], 0)]) is None
     assert sole(starts=False) is None, "its own log begins later"
+
+
+def test_a_request_to_shrink_the_isr_is_no_state() -> None:
+    """Until the controller answers, the high watermark waits for the larger ISR."""
+    asked = alone("isr-shrink", 4)
+
+    def requested(*, confirmed: bool | None, last: float = 4, doubt: Event | None = None) -> int | None:
+        log = Source("broker-1/logs/server.log", "server-log", 1, "", None, None, None, None, None, (), when(0), when(last), None)
+        log.last_own = when(last)
+        cluster = Cluster(sources=[*WATCHED.sources, log], nodes={1: Node(1, lives=[BrokerRun(1, None)])})
+        return sole(asked, updates=[IsrUpdate(1, 0, asked, (1,), confirmed)], cluster=cluster, doubt=doubt)
+
+    assert requested(confirmed=True) == 1
+    assert requested(confirmed=None) == 1, "before 2.4 its effect leaves no line"
+    assert requested(confirmed=None, doubt=asked) is None
+    assert requested(confirmed=False) is None, "it had ended before the controller wrote the state"
+    assert requested(confirmed=False, last=6) == 1
 
 
 def test_only_what_it_printed_before_it_was_restarted_counts() -> None:
