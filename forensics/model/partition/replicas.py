@@ -832,6 +832,11 @@ class Disk:
         """Whether some of the offsets [start, end) may be in a damaged stretch."""
         return any(s.start < end and (s.end is None or s.end > start) for s in self.extent.stretches)
 
+    def shows(self, start: int, end: int) -> bool:
+        """Whether its files show what the log has at the offsets [start, end). A directory that was collected without segments shows nothing."""
+        begins = bool(self.segments) and (self.segments[0].offset or 0) <= start
+        return begins and not self.damaged_within(start, end) and (not self.end_unknown or end <= (self.reach or 0))
+
     def ends_exactly(self, cleaned: bool | None, *, write_failed: bool = False) -> bool:
         """Whether the log ended at `reach`. A hole in its offsets shows that more may be missing, unless the log cleaner made it
         (`cleaned`). A torn last batch was never part of the log if its write failed."""

@@ -46,6 +46,10 @@ class _Found:
     segment: Event
     batch: Mapping[str, Any]
 
+    def within(self, wanted: Range) -> Range:
+        """The part of its offsets that is wanted: a batch may begin before a loss, or go on after it."""
+        return Range(max(self.base, wanted.start), self.end if wanted.end is None else min(self.end, wanted.end))
+
 
 def salvageable(
     offsets: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline, *, and_beyond: bool = False
@@ -63,7 +67,7 @@ def salvageable(
         missing=missing,
         certain=all(f.sure for f in chosen) and not differing and not _contradict(found, timeline),
         elsewhere=_elsewhere(term, removals, {h.broker for h in held}, timeline) if missing else None,
-        producers=tuple(_producers(chosen, timeline)),
+        producers=tuple(_producers(chosen, wanted, timeline)),
         differing=differing,
     )
 
@@ -72,38 +76,38 @@ MOST_PRODUCERS = 50
 """Maximum number of producers reported; there may be many short-lived transactional producers."""
 
 
-def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[Producer]:
+def _producers(chosen: Sequence[_Found], wanted: Range, timeline: PartitionTimeline) -> Iterator[Producer]:
     by_id: dict[int, list[_Found]] = defaultdict(list)
     for f in chosen:
         if not f.batch["control"]:
             by_id[f.batch["producer_id"]].append(f)
     states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (e.at or datetime.min, e.source))}
-    for number, own in sorted(by_id.items(), key=lambda item: (-_offsets_of(item[1]), item[0]))[:MOST_PRODUCERS]:
-        yield _producer(number, own, states.get(number) if number >= 0 else None)
+    found = (_producer(number, own, wanted, states.get(number) if number >= 0 else None) for number, own in by_id.items())
+    yield from sorted(found, key=lambda p: (-p.records, -1 if p.id is None else p.id))[:MOST_PRODUCERS]
 
 
-def _offsets_of(found: Iterable[_Found]) -> int:
-    return sum(f.end - f.base for f in found)
-
-
-def _producer(number: int, own: Sequence[_Found], transaction: Event | None) -> Producer:
-    """The producer with this id (below 0: none) that wrote these batches."""
+def _producer(number: int, own: Sequence[_Found], wanted: Range, transaction: Event | None) -> Producer:
+    """The producer with this id (below 0: none), and its part of the wanted offsets."""
     times = _times(own)
-    numbered = [f.batch for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
-    last = numbered[-1] if numbered else None
+    numbered = [f for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
     return Producer(
         id=number if number >= 0 else None,
-        records=_offsets_of(own),
+        records=sum(f.within(wanted).length or 0 for f in own),
         bytes=sum(f.batch["bytes"] for f in own),
         first=min(times, default=None),
         last=max(times, default=None),
         transactional_id=transaction.value if transaction is not None else None,
         state=transaction.reason if transaction is not None else None,
-        epoch=max((b["producer_epoch"] for b in numbered), default=None),
-        first_sequence=numbered[0]["base_sequence"] if numbered else None,
-        last_sequence=after(last["base_sequence"], last["last_offset"] - last["base_offset"]) if last is not None else None,
+        epoch=max((f.batch["producer_epoch"] for f in numbered), default=None),
+        first_sequence=_sequence(numbered[0], numbered[0].within(wanted).start) if numbered else None,
+        last_sequence=_sequence(numbered[-1], (numbered[-1].within(wanted).end or 0) - 1) if numbered else None,
         codecs=tuple(sorted({f.batch["codec"] for f in own})),
     )
+
+
+def _sequence(found: _Found, offset: int) -> int:
+    """Sequence number of the record at an offset."""
+    return after(found.batch["base_sequence"], offset - found.batch["base_offset"])
 
 
 def _times(found: Iterable[_Found]) -> list[datetime]:
@@ -117,8 +121,9 @@ def salvageable_outside(batches: Sequence[OutsideBatch], timeline: PartitionTime
     found = [_Found(b.start, b.end, b.epoch, b.batch["whole"] is not False, True, b.segment, b.batch) for b in batches]
     chosen = _chosen(found)
     differing = tuple(_differing(found, timeline))
-    held = tuple(_held(own, Range(0, None)) for own in _runs(chosen, _damaged(timeline), timeline))
-    return Salvageable(held, certain=not differing, producers=tuple(_producers(chosen, timeline)), differing=differing)
+    every = Range(0, None)
+    held = tuple(_held(own, every) for own in _runs(chosen, _damaged(timeline), timeline))
+    return Salvageable(held, certain=not differing, producers=tuple(_producers(chosen, every, timeline)), differing=differing)
 
 
 def _overlaps(found: _Found, wanted: Range) -> bool:
@@ -131,8 +136,8 @@ def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline
         epoch, end = batch["leader_epoch"], batch["last_offset"] + 1
         if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
             continue
-        if epoch < 0 or epoch == term.epoch:  # a leader that is started again may keep its epoch
-            right = None if _before_the_cut(segment, removals, timeline) else False
+        if epoch < 0 or (epoch == term.epoch and term.restart):  # a leader that is started again may keep its epoch
+            right = None if _before_the_cut(segment, Range(base, end), removals, timeline) else False
         else:
             right = _wrote(base, epoch, term, timeline)
         if right is not False:
@@ -155,11 +160,10 @@ def _batches(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, 
 
 def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
     """Batches in the present log of the partition."""
-    now = timeline.standing
-    leader = [now.leader] if now.leader in timeline.collected_logs else now.isr
-    for broker in leader:
-        if broker is not None and broker in timeline.collected_logs:
-            yield from ((b["base_offset"], b["leader_epoch"], b["crc"]) for b in timeline.collected_logs[broker].batches())
+    logs, now = {b: d for b, d in timeline.collected_logs.items() if d.segments}, timeline.standing
+    for broker in [now.leader] if now.leader in logs else now.isr:
+        if broker in logs:
+            yield from ((b["base_offset"], b["leader_epoch"], b["crc"]) for b in logs[broker].batches())
 
 
 def _wrote(offset: int, epoch: int, term: Term, timeline: PartitionTimeline) -> bool | None:
@@ -174,14 +178,15 @@ def _wrote(offset: int, epoch: int, term: Term, timeline: PartitionTimeline) -> 
     return None
 
 
-def _before_the_cut(segment: Event, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
+def _before_the_cut(segment: Event, offsets: Range, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
     """Used where leader epochs do not separate the lost records from later ones: whether the file was saved before the cut, on a broker
-    that lost records; or whether the leader's log was collected, so that batches which the leader has could be left out."""
+    that lost records; or whether the leader's log shows these offsets, so that batches which the leader has could be left out."""
     own = [r for r in removals if r.broker == segment.writer]
     leader = timeline.standing.leader
     now = timeline.collected_logs.get(segment.writer) if segment.writer is not None else None
     saved = segment.reason is not None or now is None or now.collection != segment.collection
-    compared = leader in timeline.collected_logs and segment.writer != leader
+    log = timeline.collected_logs.get(leader) if leader is not None and segment.writer != leader else None
+    compared = log is not None and log.shows(offsets.start, offsets.end or 0)
     return any(saved or compared or r.cause in _CUT_NOTHING for r in own)
 
 
@@ -267,8 +272,8 @@ def _directory(found: _Found) -> str:
 
 def _held(own: Iterator[_Found], wanted: Range) -> Held:
     found = list(own)
-    first, end = found[0], found[-1].end
-    offsets = Range(max(first.base, wanted.start), end if wanted.end is None else min(end, wanted.end))
+    first, last = found[0], found[-1]
+    offsets = Range(first.within(wanted).start, last.within(wanted).end)
     return Held(first.segment.source, first.segment.byte, first.segment.writer, first.epoch, offsets)
 
 
