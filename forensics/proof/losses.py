@@ -7,7 +7,8 @@ finding (forensics.rules.data_loss).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
+from dataclasses import replace
+from itertools import groupby, takewhile
 from operator import itemgetter
 
 from forensics.model.cluster.facts import Cluster
@@ -27,6 +28,7 @@ from forensics.proof.verdict import (
     NO,
     POSSIBLE,
     PROBABLE,
+    STRENGTH,
     WIPED,
     YES,
     Handover,
@@ -61,6 +63,8 @@ class Loss:
     row: Handover
     hop: LeaderTransition
     below: Below | None = None
+    parts: tuple[Loss, ...] = ()
+    """Of the whole loss in a hand-over: its parts, by what is known of them."""
 
     @property
     def term(self) -> Term:
@@ -86,6 +90,12 @@ class Loss:
         if self.range.end != self.reached or (found := removed_range(self.row)) is None:
             return False
         return not found[1].exact_end and found[1].end.at_most is not None
+
+    @property
+    def ended(self) -> bool:
+        """The lost log is known to have ended at `reached`."""
+        found = removed_range(self.row)
+        return found is not None and found[1].exact_end and found[1].end.at_most is not None
 
     @property
     def excuse(self) -> Message | None:
@@ -120,6 +130,23 @@ class Loss:
 def losses(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Loss, ...]:
     """All losses of a partition, in the order of the rows."""
     return tuple(loss for row, hop in transitions(timeline, cluster) for loss in losses_of(row, hop))
+
+
+@cached_on_timeline
+def whole_losses(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Loss, ...]:
+    """The losses of each hand-over as one: the log was cut once and at one place, whatever is known of the records above. Its range is of
+    those that are surely gone, without those that were never committed if others were."""
+    return tuple(_whole(tuple(parts)) for _, parts in groupby(losses(timeline, cluster), key=lambda loss: loss.term.order))
+
+
+def _whole(parts: tuple[Loss, ...]) -> Loss:
+    sure = [p for p in parts if p.confidence != POSSIBLE] or parts
+    sure = [p for p in sure if p.committed is not False] or sure
+    worst = min(sure, key=lambda p: (True, None, False).index(p.committed))
+    lost, reached = Range(parts[0].range.start, sure[-1].range.end), max(p.reached for p in parts)
+    committed = worst.committed if len({p.committed for p in sure}) == 1 else None
+    sureness = max((p.confidence for p in sure), key=STRENGTH.index)
+    return replace(worst, range=lost, reached=reached, committed=committed, confidence=sureness, parts=parts)
 
 
 def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:

@@ -33,8 +33,8 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import runs
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNKNOWN
-from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, losses, unflushed
-from forensics.proof.readers import readers
+from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, unflushed, whole_losses
+from forensics.proof.readers import GroupReader, of_part, readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
 from forensics.rules.offset_commit_loss import of_coordinators
@@ -52,10 +52,12 @@ class _Moved:
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for loss in losses(timeline, cluster):
-        yield _lost(loss, timeline, cluster)
-        if loss.below is not None:
-            yield _with(_possibly_below(loss, loss.below, timeline, cluster), loss.hop, timeline, loss.removals)
+    for whole in whole_losses(timeline, cluster):
+        groups = readers(whole, timeline)
+        for loss in whole.parts:
+            yield _lost(loss, groups, timeline, cluster)
+            if loss.below is not None:
+                yield _with(_possibly_below(loss, loss.below, timeline, cluster), loss.hop, timeline, loss.removals)
     for alone in deposed(timeline, cluster):
         yield _with(_taken_alone(alone, timeline, cluster), alone.hop, timeline)
     for doubt in unflushed(timeline, cluster):
@@ -64,12 +66,11 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         yield _with(_emptied(empty, timeline, cluster), empty.hop, timeline)
 
 
-def _lost(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+def _lost(loss: Loss, groups: Sequence[GroupReader], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
     finding = _with(_finding(loss, timeline, cluster), loss.hop, timeline, loss.removals, and_beyond=beyond)
-    clients = tuple(reader.client for reader in readers(loss, timeline))
-    groups = tuple(of_groups(clients, finding.place))
-    return replace(finding, clients=clients, values=(*finding.values, ("groups", groups)))
+    clients = tuple(of_part(reader, loss) for reader in groups) if loss.committed is not False else ()
+    return replace(finding, clients=clients, values=(*finding.values, ("groups", tuple(of_groups(clients, finding.place)))))
 
 
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:

@@ -16,7 +16,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Statement, lower, quote, together
 from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.losses import Loss, losses
+from forensics.proof.losses import Loss, whole_losses
 from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BACK, GroupReader, log_end, readers, reset_group
 
 
@@ -24,7 +24,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
     asked = declaration["find"]
 
     def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-        for loss in losses(timeline, cluster) if timeline.commits else ():
+        for loss in whole_losses(timeline, cluster) if timeline.commits else ():
             for reader in readers(loss, timeline):
                 offsets = getattr(reader.client, asked["offsets"]) if "offsets" in asked else None
                 if reader.client.outcome in asked.get("outcomes", (reader.client.outcome,)) and (offsets is None) is (

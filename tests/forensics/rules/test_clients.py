@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from forensics.model.findings import Client, Finding
-from forensics.model.record import reader
+from forensics.model.message import Range
 from forensics.views import markdown
 from forensics.views import text as terminal
 from forensics.views.document import Report
@@ -219,3 +219,28 @@ def test_what_one_loss_did_to_a_group_in_many_partitions_is_one_finding_and_grou
         assert len({f.id for f in found}) == 2
     (loss,) = [f for f in told if f.kind == "data-loss"]
     assert all({c.group for c in place.clients} == {"billing", "audit"} for place in loss.places) and not loss.clients
+
+
+def test_a_loss_of_which_a_part_was_committed_is_one_loss_for_its_readers() -> None:
+    """The log was cut at 200, once: where a group goes on does not depend on what is known of the records above."""
+    s = Story()
+    s.leads(1, 10, 2, 200, 200, [1, 3], previous=1)
+    shrinks = (
+        "Shrinking ISR from 1,3 to 1. Leader: (highWatermark: 250, endOffset: 290). Out of sync replicas: (brokerId: 3, endOffset: 250)."
+    )
+    s.line(1, "server", 18, f"INFO [Partition t-0 broker=1] {shrinks} (kafka.cluster.Partition)")
+    s.offline(9, 19, 3, [3], 3, 1)
+    s.online(9, 19.5, 4, 2, [2], 4)
+    s.leads(2, 20, 4, 200, 200, [2], previous=3)
+    s.follows(1, 30, 4, 300, 250, previous=2)
+    s.truncates(1, 30.1, 200)
+    told = described(s.files, "billing t 0 270 300 30 - - -")
+    lost = [f for f in told if f.kind == "data-loss"]
+    assert [(f.offsets, f.committed) for f in lost] == [((Range(200, 250),), True), ((Range(250, 300),), None)]
+    assert [[c.had_read for c in f.clients] for f in lost] == [[Range(200, 250)], [Range(250, 270)]]
+    (read,) = [f for f in told if f.kind == "read-then-lost"]
+    (skip,) = [f for f in told if f.kind == "consumer-skip"]
+    assert read.offsets == skip.offsets == (Range(200, 270),)
+    assert "--to-offset 200 " in words(skip).next_steps[0] and "--to-offset" not in words(skip).next_steps[0].replace(
+        "--to-offset 200 ", ""
+    )
