@@ -91,11 +91,19 @@ def why(rows: Sequence[Handover], found: Verdict) -> Message:
     if found.verdict == LOST:
         return _lost(rows, found.lost)
     if found.verdict == TAIL_CUT:
-        return said("verdict/tail-cut", offsets=_ranges(found.lost))
+        return _tail_cut(found.lost)
     if found.verdict == INTACT:
         epochs = len({row.leader_epoch for row in rows})
         return said("verdict/intact", epochs=epochs, several=epochs if epochs > 1 else None)
     return _unknown(rows, found)
+
+
+def _tail_cut(lost: Sequence[Lost]) -> Message:
+    """What is known to be gone, apart from what a log may have held beyond its known end."""
+    known = [replace(x, end=x.end if x.end is not None else x.reached) for x in lost]
+    beyond = max((x.reached for x in lost if x.end is None), default=None)
+    maybe = Range(beyond, None) if beyond is not None else None
+    return said("verdict/tail-cut", offsets=_ranges([x for x in known if x.start != x.end]) or None, maybe=maybe)
 
 
 def _lost(rows: Sequence[Handover], lost: Sequence[Lost]) -> Message:

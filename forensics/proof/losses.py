@@ -73,10 +73,10 @@ class Loss:
 
     @property
     def removals(self) -> tuple[Removal, ...]:
-        """The removals from logs, the furthest first."""
-        found = self.hop.removals
+        """The removals from logs that had records of this part, or may have had some, the furthest first."""
         cut = self.hop.cut if self.cause == HW_TRUNCATION else None
-        return (*found, cut) if cut is not None and cut not in found else found
+        found = dict.fromkeys((*self.hop.removals, *((cut,) if cut is not None else ())))
+        return tuple(r for r in found if _reaches(r, self.range))
 
     @property
     def proven(self) -> bool:
@@ -116,8 +116,14 @@ class Loss:
 
     @property
     def still_on(self) -> tuple[int, ...]:
-        """Brokers on whose disks the records still are."""
-        return tuple(sorted({r.broker for r in self.removals if r.cause in ("left-behind", "stray")}))
+        """Brokers on whose disks all of the records still are. If the end is open, those whose own log has it."""
+        end, own = self.range.end, self.held_to.items()
+        return tuple(sorted(b for b, to in own if (to >= end if end is not None else to >= self.reached > self.range.start)))
+
+    @property
+    def held_to(self) -> dict[int, int]:
+        """Up to which offset the disks of brokers that never cut their logs are known to have these."""
+        return dict(sorted(_holders(self.hop), key=itemgetter(1)))
 
     @property
     def evidence(self) -> tuple[Event, ...]:
@@ -149,8 +155,29 @@ def _whole(parts: tuple[Loss, ...]) -> Loss:
     return replace(worst, range=lost, reached=reached, committed=committed, confidence=sureness, parts=parts)
 
 
+def _reaches(removal: Removal, part: Range) -> bool:
+    return removal.end > part.start or (part.end is None and removal.end == part.start)
+
+
+def _holders(hop: LeaderTransition) -> Iterator[tuple[int, int]]:
+    """Brokers whose logs were never cut, each with the offset up to which its disk is known to have the log."""
+    for removal in hop.removals:
+        if removal.cause in ("left-behind", "stray"):
+            disk = hop.timeline.collected_logs.get(removal.broker)
+            to = disk.reach if disk is not None and removal.cause == "left-behind" else None
+            yield removal.broker, min(removal.end, to) if to is not None else removal.end
+
+
+def _by_holder(part: Lost, hop: LeaderTransition) -> Iterator[Lost]:
+    """The part, split where a disk that still has some of it ends. If its own end is open, more than is known may be on that disk."""
+    for to in sorted({to for _, to in _holders(hop) if part.end is not None and part.start < to < part.end}):
+        yield replace(part, end=to)
+        part = replace(part, start=to)
+    yield part
+
+
 def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:
-    parts = list(lost_in(0, row))
+    parts = [p for part in lost_in(0, row) for p in _by_holder(part, hop)]
     had = any(part.committed for part in parts)
     for part in parts:
         why = cause(row, part.committed, any_committed=had)

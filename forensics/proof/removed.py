@@ -195,7 +195,7 @@ def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimel
     candidates: list[tuple[int, Event]] = []
     reached = disk.reached(timeline.cleaned) if disk is not None else None
     if disk is not None and reached is not None and (segment := disk.end_event()) is not None:
-        if exact_end(disk, timeline) is not None:
+        if exact_end(disk, timeline) is not None and not _reached_further(reached, replica, disk):
             return reached, segment, True
         candidates.append((reached, segment))
     if disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
@@ -206,6 +206,12 @@ def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimel
         return None, None, False
     end, event = max(candidates, key=lambda c: c[0])
     return end, event, replica is not None and replica.ends_there and replica.log_end_offset == end
+
+
+def _reached_further(end: int, replica: Replica | None, disk: Disk) -> bool:
+    """Its own line shows that the log had reached further in the last leader epoch on the disk: the rest had not been flushed."""
+    later = replica is not None and replica.epoch is not None and (disk.last_epoch or 0) <= replica.epoch
+    return later and replica is not None and replica.reach is not None and replica.reach.offset > end
 
 
 def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:

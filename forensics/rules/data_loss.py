@@ -276,11 +276,12 @@ _WITHOUT_TIME = ("left-behind", "renamed")
 def _removed(removal: Removal, loss: Loss) -> Message:
     itself = loss.cause == HW_TRUNCATION and removal.broker == loss.term.leader
     cut = itself or removal.cause in _CUTS
+    kept = removal.cause != "left-behind" or removal.broker in loss.still_on
     return said(
         f"data-loss/{'cut-itself' if itself else 'removed'}",
         broker=removal.broker,
         at=removal.at if removal.cause not in _WITHOUT_TIME else None,
-        how=said(f"data-loss/removed-{removal.cause}"),
+        how=said(f"data-loss/removed-{removal.cause}") if kept else said("data-loss/never-cut", to=loss.held_to[removal.broker]),
         before=removal.end if cut else None,
         now=removal.start if cut else None,
     )

@@ -11,7 +11,7 @@ import pytest
 
 from forensics.model.events import Event
 from forensics.model.message import Range, said
-from forensics.model.partition.replicas import Removal
+from forensics.model.partition.replicas import Disk, Removal
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION, UNFLUSHED, UNKNOWN
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, losses_of, unflushed
 from forensics.proof.verdict import (
@@ -243,8 +243,25 @@ def test_the_high_watermark_that_was_seen() -> None:
 
 def test_disks_that_still_have_the_records() -> None:
     removals = (removal(3, "stray"), removal(1), removal(2, "left-behind"), removal(2, "left-behind"))
-    (loss,) = losses_of(change(removed=(tail(5, 8),)), hop(*removals))
+    (loss,) = losses_of(change(removed=(tail(5, 8),)), hop(*removals, timeline=SimpleNamespace(collected_logs={})))
     assert loss.still_on == (2, 3)
+
+
+def test_a_disk_has_only_what_its_log_reached() -> None:
+    """Records above were only in another log, or had not been flushed."""
+    short, files = replace(removal(2, "left-behind"), end=7), SimpleNamespace(collected_logs={2: Disk(2, "", log_end_offset=6)})
+    parts = list(losses_of(change(removed=(tail(5, 8),)), hop(removal(1), short, timeline=SimpleNamespace(collected_logs={}))))
+    assert [(p.range, p.still_on) for p in parts] == [(Range(5, 7), (2,)), (Range(7, 8), ())]
+    assert [{r.broker for r in p.removals} for p in parts] == [{1, 2}, {1}]
+    parts = list(losses_of(change(removed=(tail(5, 8),)), hop(removal(1), short, timeline=files)))
+    assert [(p.range, p.still_on) for p in parts] == [(Range(5, 6), (2,)), (Range(6, 8), ())]
+
+
+def test_an_open_end_is_on_the_disk_whose_own_end_it_is() -> None:
+    row = change(removed=(tail(5, 8),), last_isr_member_lost_tail=EITHER)
+    nothing = SimpleNamespace(collected_logs={})
+    assert [p.still_on for p in losses_of(row, hop(removal(2, "left-behind"), timeline=nothing))] == [(2,)]
+    assert [p.still_on for p in losses_of(row, hop(removal(1), replace(removal(2, "left-behind"), end=7), timeline=nothing))] == [()]
 
 
 def test_removals_name_the_leaders_own_cut_where_that_was_the_cause() -> None:
