@@ -165,9 +165,11 @@ class Replica:
 class _Walk:
     """State of the walk over one broker's events."""
 
-    def __init__(self, broker: int, *, tells_fetching: bool, confirms: Callable[[Event], bool | None]) -> None:
+    def __init__(
+        self, broker: int, *, tells_fetching: bool, confirms: Callable[[Event], bool | None], stops: Callable[[Event], bool]
+    ) -> None:
         self.replica = Replica(broker)
-        self.confirms = confirms
+        self.confirms, self.stops = confirms, stops
         self.broker = broker
         self.epoch: int | None = None
         self.records_epoch: int | None = None
@@ -701,6 +703,13 @@ def _on_offset(w: _Walk, e: Event) -> None:
     w.end_at_least(e.offset, e)
 
 
+def _on_snapshot(w: _Walk, e: Event) -> None:
+    """A log that is closed in a clean stop writes the state of its producers at its end (UnifiedLog#close), if it has grown since the last time."""
+    _on_offset(w, e)
+    if e.offset is not None and e.offset == w.end and w.stops(e):
+        w.end_exactly(e.offset, e)
+
+
 def _on_hw_checkpoint(w: _Walk, e: Event) -> None:
     """Only files of an earlier collection reach this step: the last state on the disk of a stopped broker."""
     w.high_watermark(e.offset, e, AT_LEAST)
@@ -752,7 +761,7 @@ STEPS = {
     "hw-loaded": _on_hw_loaded,
     "hw-missing": _on_hw_loaded,
     "segment-roll": _on_offset,
-    "producer-snapshot": _on_offset,
+    "producer-snapshot": _on_snapshot,
     "recovery-point": _on_offset,
     "hw-checkpoint": _on_hw_checkpoint,
     "segment": _on_segment,
@@ -762,10 +771,16 @@ STEPS = {
 }
 
 
-def history(broker: int, events: Sequence[Event], confirms: Callable[[Event], bool | None]) -> Replica:
+def history(
+    broker: int,
+    events: Sequence[Event],
+    confirms: Callable[[Event], bool | None],
+    stops: Callable[[Event], bool] = lambda _: False,
+) -> Replica:
     """A broker's replica from its events in its own order. Files of an earlier collection are ordered by their times. `confirms`:
-    whether an ISR change that took effect after this intention would have left a line; None: unknown."""
-    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events), confirms=confirms)
+    whether an ISR change that took effect after this intention would have left a line; None: unknown. `stops`: whether the line is of a clean
+    stop that was completed."""
+    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events), confirms=confirms, stops=stops)
     for event in events:
         if step := STEPS.get(event.event):
             step(walk, event)

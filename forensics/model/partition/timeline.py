@@ -460,7 +460,7 @@ def _assemble(
         ordered = fold(without_future_logs(orders.of(own)), cluster.copies)
         timeline.events.extend(ordered)
         if writer is not None and any(map(_of_a_replica, ordered)):
-            timeline.replicas[writer] = history(writer, ordered, partial(_confirms, cluster))
+            timeline.replicas[writer] = history(writer, ordered, partial(_confirms, cluster), partial(_stops, cluster))
     timeline.collected_logs = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(sorted_events.directories.items())}
     timeline.stray_logs = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(sorted_events.stray_logs.items())}
     timeline.events.sort(key=_in_time)
@@ -527,6 +527,14 @@ def _confirms(cluster: Cluster, intent: Event) -> bool | None:
     if len(known) == 1:
         return known.pop()
     return False if intent.event == "isr-shrink" and intent.high_watermark is None else None
+
+
+def _stops(cluster: Cluster, event: Event) -> bool:
+    """Whether a broker printed the line in a clean stop that it completed."""
+    if event.at is None or event.writer is None:
+        return False
+    run = next(cluster.availability(event.writer).living(event.at, event.at), None)
+    return run is not None and run.outcome == "stopped" and run.stop is not None and not_after(run.stop.at, event.at)
 
 
 def _arranged(state: State, orders: Orders) -> State:

@@ -22,6 +22,7 @@ from forensics.rules import RULES
 from forensics.rules.data_loss import merged
 from forensics.words import text, words
 from forensics.words.formats import moment
+from tests.forensics.proof.staging import Staged
 from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
 from tests.forensics.staged import timeline as staged_timeline
 from tests.support import local
@@ -377,6 +378,32 @@ def test_follower_that_comes_back_with_an_empty_log_and_leads() -> None:
     s.truncates(1, 46.1, 0)
     (loss,) = losses(s.files)
     assert told(loss) == ((Range(0, 200),), True, "empty-replica", "certain")
+
+
+@pytest.mark.parametrize(("seconds", "completed", "ends"), [(21, True, True), (21, False, False), (18, True, False)])
+def test_a_log_that_was_closed_in_a_clean_stop_ended_there(seconds: float, completed: bool, ends: bool) -> None:
+    """The snapshot of its producers is at its end. One from before the stop, or of a stop that was not completed, is only where it had come by then."""
+    s = Staged()
+    s.runs(3, -1)
+    s.creates(3, 0)
+    s.online(3, 0, 0, 3, [3], 0)
+    s.leads(3, 0.1, 0, 0, 0, [3])
+    snapshot = "INFO [ProducerStateManager partition=t-0] Writing producer snapshot at offset 364 (kafka.log.ProducerStateManager)"
+    if seconds < 20:
+        s.line(3, "server", seconds, snapshot)
+    s.process(3, 20, "shutting down")
+    if seconds > 20:
+        s.line(3, "server", seconds, snapshot)
+    if completed:
+        s.process(3, 22, "shut down completed")
+    s.starts(3, 40)
+    s.creates(3, 41)
+    s.offline(3, 23, 1, [3], 1, 3)
+    s.online(3, 42, 2, 3, [3], 2)
+    s.leads(3, 42.1, 2, 0, 0, [3])
+    found = [told(loss) for loss in losses(s.files)]
+    assert found[0] == ((Range(0, 364),), True, "empty-replica", "certain")
+    assert [offsets for offsets, *_ in found[1:]] == ([] if ends else [(Range(364, None),)])
 
 
 def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> None:
