@@ -412,7 +412,7 @@ def _lasted(f: Statement, *, ended: bool) -> Message:
 def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[Message]:
     for committed, name in _LOSSES:
         if own := [f for f in losses if f.confidence != "possible" and f.committed is committed]:
-            yield said(f"incident/{name}", offsets=offsets_in((f, p) for f in own for p in places(f)), partitions=len(hit(own)))
+            yield said(f"incident/{name}", offsets=offsets_in((f, p) for f in own for p in places(f)) or None, partitions=len(hit(own)))
     if uncommitted := hit(f for f in losses if f.confidence == "possible" and f.committed is False):
         yield said("incident/perhaps-uncommitted", partitions=len(uncommitted))
 

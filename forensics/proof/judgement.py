@@ -108,11 +108,9 @@ def _tail_cut(lost: Sequence[Lost]) -> Message:
 
 def _lost(rows: Sequence[Handover], lost: Sequence[Lost]) -> Message:
     sure = [x for x in lost if x.committed and x.confidence != POSSIBLE]
-    if sure:
-        return said("verdict/lost", offsets=_ranges(sure), cause=cause(rows[sure[0].row], True, any_committed=True))
-    least = next(x for x in lost if x.committed and x.end is None and x.start < x.reached)
-    reached = (Range(least.start, least.reached),)
-    return said("verdict/lost-at-least", offsets=reached, cause=cause(rows[least.row], True, any_committed=True))
+    at_least, because = any(x.end is None for x in sure), cause(rows[sure[0].row], True, any_committed=True)
+    known = [x if x.end is not None else replace(x, end=x.reached) for x in sure]
+    return said("verdict/lost-at-least" if at_least else "verdict/lost", offsets=_ranges(known), cause=because)
 
 
 def _ranges(lost: Sequence[Lost]) -> tuple[Range, ...]:

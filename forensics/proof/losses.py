@@ -95,7 +95,8 @@ class Loss:
     def ended(self) -> bool:
         """The lost log is known to have ended at `reached`."""
         found = removed_range(self.row)
-        return found is not None and found[1].exact_end and found[1].end.at_most is not None
+        known = found is not None and found[1].exact_end and found[1].end.at_most is not None
+        return known and self.row.last_isr_member_lost_tail.only(NO)
 
     @property
     def excuse(self) -> Message | None:
@@ -116,9 +117,9 @@ class Loss:
 
     @property
     def still_on(self) -> tuple[int, ...]:
-        """Brokers on whose disks all of the records still are. If the end is open, those whose own log has it."""
-        end, own = self.range.end, self.held_to.items()
-        return tuple(sorted(b for b, to in own if (to >= end if end is not None else to >= self.reached > self.range.start)))
+        """Brokers on whose disks all of the records still are; if the end is open, all that are known."""
+        end = self.range.end if self.range.end is not None else max(self.reached, self.range.start + 1)
+        return tuple(sorted(b for b, to in self.held_to.items() if to >= end))
 
     @property
     def held_to(self) -> dict[int, int]:
@@ -183,7 +184,6 @@ def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:
         why = cause(row, part.committed, any_committed=had)
         if why == FOREIGN and _brought_again(part.end or part.start, hop):
             continue
-        first = part is parts[0] and part.end is not None
         yield Loss(
             Range(part.start, part.end),
             part.reached,
@@ -192,7 +192,7 @@ def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:
             why,
             row,
             hop,
-            below=_below(row, part) if first else None,
+            below=_below(row, part) if part is parts[0] and part.end is not None else None,
         )
 
 

@@ -282,7 +282,7 @@ def verdict(rows: Sequence[Handover]) -> Verdict:
 
 
 def _proves_loss(lost: Lost) -> bool:
-    return bool(lost.committed) and lost.start < lost.reached and (lost.confidence != POSSIBLE or lost.end is None)
+    return bool(lost.committed) and lost.start < lost.reached and lost.confidence != POSSIBLE
 
 
 def losses(number: int, row: Handover) -> Iterator[Lost]:
@@ -353,7 +353,7 @@ def _with_open_end(row: Handover, parts: Sequence[Lost]) -> Iterator[Lost]:
     first = next((part for part in (*(p for p in sure if p.committed), *sure)), parts[0])
     reached = _reached(first, sure)
     yield from (part for part in parts if part.start < first.start)
-    yield Lost(first.row, first.start, None, reached, first.committed, POSSIBLE)
+    yield replace(first, end=None, reached=reached)
     yield from (part for part in parts if part.start >= reached and part is not first)
 
 

@@ -25,7 +25,7 @@ _NEXT = named("segment-roll", "producer-snapshot")
 
 def written(part: Range, hop: LeaderTransition, saved: Salvageable) -> Written:
     """When the offsets of `part`, which are missing in the term of `hop`, were appended. Copies of all of these records show it best, then
-    the last record before them, then the brokers' lines."""
+    the last record before them, then the brokers' lines. Bounds that contradict each other are not known."""
     begin, end = _bounds(part, hop)
     if saved.held and not saved.missing:
         first = min((p.first for p in saved.producers if p.first is not None), default=None)
@@ -33,7 +33,8 @@ def written(part: Range, hop: LeaderTransition, saved: Salvageable) -> Written:
         if first is not None and last is not None and _plausible(first, begin, end) and _plausible(last, begin, end):
             return Written(first, last)
     before = _last_before(part.start, hop, begin, end)
-    return Written(max((at for at in (begin, before) if at is not None), default=None), end)
+    since = max((at for at in (begin, before) if at is not None), default=None)
+    return Written(None, None) if since is not None and end is not None and since > end else Written(since, end)
 
 
 def _bounds(part: Range, hop: LeaderTransition) -> tuple[datetime | None, datetime | None]:

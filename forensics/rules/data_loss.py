@@ -168,9 +168,9 @@ def _sender(p: Producer) -> Message:
 
 
 def _records(lost: Range, saved: Salvageable, timeline: PartitionTimeline) -> Records:
-    """Copies of all lost records show their number; otherwise each offset of a plain log is a record."""
+    """Copies of all lost records, and of no others, show their number; otherwise each offset of a plain log is a record."""
     log = _kind_of_log(timeline)
-    if saved.held and not saved.missing and lost.end is not None and log != COMPACTED:
+    if saved.held and not saved.missing and saved.held[-1].offsets.end == lost.end and log != COMPACTED:
         return Records(sum(p.records for p in saved.producers), log)
     return Records(lost.length if log == PLAIN_LOG else None, log)
 

@@ -69,7 +69,7 @@ def brief(conclusion: Shown, cluster: Cluster, of_verdict: Sequence[Finding] | N
         "summary": verdict.summary if cluster.usable else "No Kafka logs or checkpoints found.",
         "partitions": verdict.partitions,
         "findings": {level: sum(f.severity == level for f in conclusion.findings) for level in reversed(LEVELS)},
-        "lost": [line(loss, UTC) for loss in losses(conclusion.findings, conclusion.partitions)[:KEPT]],
+        "lost": [line(loss, UTC) for loss in losses(conclusion.findings)[:KEPT]],
         "broken": list(broken(conclusion.findings, conclusion.partitions))[:KEPT],
         "mode": cluster.mode,
         "brokers": [node.id for node in cluster.nodes.values() if node.broker],

@@ -109,7 +109,7 @@ def _title(loss: str, findings: Sequence[Finding], scope: Scope | None, aside: S
 
 
 def _sentences(findings: Sequence[Finding], states: Partitions, end: datetime | None) -> list[str]:
-    ranges = losses(findings, states)
+    ranges = losses(findings)
     now = list(failures(findings))
     lines = [
         *_lost(ranges),

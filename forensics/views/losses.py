@@ -15,7 +15,6 @@ from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, o
 from forensics.model.message import Range
 from forensics.output.display_times import DisplayZone
 from forensics.proof.causes import FOREIGN
-from forensics.proof.verdict import LOST as PROVEN_LOST
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
 from forensics.views.scope import Partitions
 from forensics.words.formats import brokers_named, counted, some
@@ -39,6 +38,8 @@ class LostRange:
     kind: str
     finding: Finding
     place: Place
+    more: bool = False
+    """Another finding says that records right above may be lost as well, how many is unknown."""
 
     @property
     def name(self) -> str:
@@ -59,9 +60,9 @@ class LostRange:
             return ""
         records = self.place.records
         if records is not None and records.count is not None:
-            return counted(self.count, "record")
+            return counted(self.count, "record") + (" or more" if self.more else "")
         log = {COMPACTED: ", compacted", TRANSACTIONAL: ", transactional"}.get(records.log if records is not None else "", "")
-        return counted(self.count, "offset") + log
+        return counted(self.count, "offset") + (" or more" if self.more else "") + log
 
     @property
     def extent(self) -> str:
@@ -103,12 +104,11 @@ def line(loss: LostRange, zone: DisplayZone) -> str:
     return f"{WORDS[loss.kind]}: {loss.name}, offsets {loss.extent}{lost} ({loss.finding.cause})"
 
 
-def losses(findings: Sequence[Finding], states: Partitions) -> list[LostRange]:
-    """All losses, by kind, then by number, internal topics last. `states`: the partitions with their verdicts."""
+def losses(findings: Sequence[Finding]) -> list[LostRange]:
+    """All losses, by kind, then by number, internal topics last."""
     every = list(_once((f, p) for f in findings if f.loss for p in places(f)))
-    sure = {p.name for f, p in every if f.committed and f.confidence != "possible" and not f.cluster}
-    unbounded = {f"{s['topic']}-{s['partition']}" for s in states if s["verdict"] == PROVEN_LOST} - sure
-    found = [LostRange(_kind(f, lost=p.name in unbounded and not f.cluster), f, p) for f, p in every]
+    open_ends = {(f.cluster, p.name, f.committed, r.start) for f, p in every for r in p.offsets if r.end is None}
+    found = [LostRange(_kind(f), f, p, any((f.cluster, p.name, f.committed, r.end) in open_ends for r in p.offsets)) for f, p in every]
     order = list(WORDS)
     return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))
 
@@ -131,11 +131,10 @@ def unsettled(ranges: Sequence[LostRange], states: Partitions) -> list[str]:
     return [name for name in unknown if name not in known]
 
 
-def _kind(f: Finding, *, lost: bool) -> str:
-    """`lost`: the partition is proven to have lost records, and no other finding says which: only the end of the range is unknown."""
+def _kind(f: Finding) -> str:
     if f.committed is False:
         return CUT
-    if f.confidence == "possible" and not (lost and f.committed):
+    if f.confidence == "possible":
         return POSSIBLE
     return LOST if f.committed else UNSETTLED
 
@@ -186,7 +185,7 @@ def total(ranges: Sequence[LostRange]) -> str:
     records = [r.place.records.count for r in known if r.place.records is not None and r.place.records.count is not None]
     counts_all = len(records) == len(ranges) and offsets == sum(r.length or 0 for one in ranges for r in one.place.offsets)
     number = counted(sum(records), "record") if counts_all else counted(offsets, "offset")
-    return number + (" or more" if len(known) < len(ranges) else "")
+    return number + (" or more" if len(known) < len(ranges) or any(r.more for r in ranges) else "")
 
 
 def spans_days(ranges: Sequence[LostRange]) -> bool:

@@ -147,7 +147,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 def _impact(report: Report) -> Iterator[str]:
     yield "## Impact"
     yield ""
-    every = losses(report.findings, report.partitions)
+    every = losses(report.findings)
     for title, own in by_kind(every):
         yield f"**{prose(title)}**"
         yield ""

@@ -67,7 +67,7 @@ def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
     if not unknown:
         return
     yield from [own for f in of_purpose(findings, Purpose.MISSING_EVIDENCE) if not f.cluster for own in steps(f)][:FIRST]
-    without_steps = {*unsettled(losses(findings, states), states)}
+    without_steps = {*unsettled(losses(findings), states)}
     by_reason: dict[str, list[str]] = defaultdict(list)
     for p in unknown:
         if (name := f"{p['topic']}-{p['partition']}") in without_steps:

@@ -158,7 +158,7 @@ def headline(report: Report) -> Text:
 
 def _lost(report: Report) -> Iterator[RenderableType]:
     """Losses partition by partition, the worst first, and the disks that must not be changed."""
-    every = losses(report.findings, report.partitions)
+    every = losses(report.findings)
     dates = spans_days(every)
     for listed in losses_of_first_screen(every):
         yield Text(listed.heading, style="bold")
@@ -306,7 +306,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     if report.scope is not None:
         lines += report.scope.after()
     lines += after_earlier_clusters(report.cluster)
-    every = losses(report.findings, report.partitions)
+    every = losses(report.findings)
     lines += [f"{heading} ({some(list(dict.fromkeys(r.name for r in own)))})." for heading, own in by_kind(every)]
     if open_ones := unsettled(every, report.partitions):
         lines.append(f"Unknown whether data was lost in {counted(len(open_ones))} ({some(open_ones)}).")

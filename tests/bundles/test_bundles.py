@@ -98,8 +98,8 @@ def check_findings(report: Report, truth: dict[str, Any], without: frozenset[str
 
 def check_first_screen(report: Report) -> None:
     """The title, its colour, the counts of verdicts and the lists below agree."""
-    title, kinds = report.headline, {r.kind for r in losses(report.findings, report.partitions)}
-    lost = {r.name for r in losses(report.findings, report.partitions) if r.kind == LOST and not r.finding.cluster}
+    title, kinds = report.headline, {r.kind for r in losses(report.findings)}
+    lost = {r.name for r in losses(report.findings) if r.kind == LOST and not r.finding.cluster}
     assert {f"{p['topic']}-{p['partition']}" for p in report.partitions if p["verdict"] == LOST} == lost
     assert (
         (title.loss == FOUND) == title.title.startswith("Committed data was lost") == ("DATA WAS LOST" in title.summary) == (LOST in kinds)

@@ -88,7 +88,7 @@ def test_records_of_the_cluster_before_were_written_there(name: str) -> None:
     for _, p in brought:
         assert p.written is not None and p.written.since is None
         assert p.written.until is not None and p.end is not None and acked.replace(tzinfo=None) < p.written.until < p.end
-    assert Counter(r.name for r in losses(report.findings, report.partitions) if r.kind == LOST) == {"orders-0": 1, "orders-1": 1}
+    assert Counter(r.name for r in losses(report.findings) if r.kind == LOST) == {"orders-0": 1, "orders-1": 1}
     assert {i.kind for i in report.incidents for f, _ in brought if i.id == f.incident} == {"cluster-recreated"}
     assert report.incidents[0].kind == "cluster-recreated"
 

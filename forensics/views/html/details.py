@@ -147,7 +147,7 @@ def _says_nothing(r: Row) -> bool:
 def _losses(report: Report) -> Mapping[Name, Sequence[LostRange]]:
     """The losses of each partition in the present cluster."""
     lost: dict[Name, list[LostRange]] = {}
-    for r in losses(report.findings, report.partitions):
+    for r in losses(report.findings):
         if not r.finding.cluster and r.place.topic is not None and r.place.partition is not None:
             lost.setdefault((r.place.topic, r.place.partition), []).append(r)
     return lost

@@ -191,7 +191,7 @@ class _Page:
             "subject": subject(report),
             "document": self.document,
             "sentences": verdict.sentences,
-            "losses": list(losses_of_first_screen(losses(report.findings, report.partitions))),
+            "losses": list(losses_of_first_screen(losses(report.findings))),
             "broken": list(broken(report.findings, report.partitions)),
             "untouchable": report.untouchable,
             "removed": REMOVED,
@@ -269,7 +269,7 @@ class _Page:
 
     def _loss_lane(self) -> Lane:
         seen: dict[tuple[int, str], Drawn] = {}
-        for r in losses(self.report.findings, self.report.partitions):
+        for r in losses(self.report.findings):
             if r.at is not None:
                 title = self.report.zone.sentence(summary(r.finding))
                 drawn = self.window.span(f"l-{r.kind}", r.at, r.at, title, f"#f-{r.finding.id}")

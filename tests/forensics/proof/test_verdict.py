@@ -421,7 +421,7 @@ def test_what_a_log_may_have_had_beyond_is_as_committed_as_the_last_part() -> No
 def test_a_leader_that_lost_the_end_of_its_own_log_loses_an_unknown_number(alone: Possible) -> None:
     """Other logs show the least that it lost; how far it went is on no disk. The verdict is `lost` all the same if these were committed."""
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), last_isr_member_lost_tail=alone)
-    assert list(losses(0, row)) == [Lost(0, 5, None, 8, True, POSSIBLE)]
+    assert list(losses(0, row)) == [Lost(0, 5, None, 8, True, PROBABLE)]
     assert verdict(table(row)).verdict == LOST
 
 
@@ -435,7 +435,7 @@ def test_an_end_that_is_lost_claims_as_committed_only_what_the_high_watermark_sh
     """The report says "at least" of the offsets up to `reached`."""
     row = change(removed=(tail(5, 8),), high_watermark=Interval(6), last_isr_member_lost_tail=EITHER)
     first, beyond = losses(0, row)
-    assert (first.start, first.end, first.reached, first.committed, first.confidence) == (5, None, 6, True, POSSIBLE)
+    assert (first.start, first.end, first.reached, first.committed, first.confidence) == (5, None, 6, True, PROBABLE)
     assert (beyond.start, beyond.end, beyond.committed, beyond.confidence) == (6, 8, None, PROBABLE)
 
 

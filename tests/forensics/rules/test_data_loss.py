@@ -420,7 +420,7 @@ def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> N
     s.truncates(2, 46.1, 0)
     found = report(s.files)
     (loss,) = of(found, "data-loss")
-    assert told(loss) == ((Range(0, None),), True, "empty-replica", "possible")
+    assert told(loss) == ((Range(0, None),), True, "empty-replica", "probable"), "as sure as the verdict"
     assert [(p["verdict"], p["why"]) for p in found.document()["partitions"]] == [
         ("lost", "offsets 0–299 at least, which were committed, are gone (empty-replica)")
     ]

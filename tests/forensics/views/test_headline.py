@@ -139,8 +139,8 @@ def test_every_verdict_is_counted() -> None:
 def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_counted() -> None:
     own = [loss(cause="inherited-log", brokers=(b,), offsets=(Range(0, 100),)) for b in (1, 2)]
     assert "100 offsets" in headline(own, [state("lost")]).summary
-    assert [heading for heading, _ in by_kind(losses(own, [state("lost")]))] == ["Lost: 100 offsets in 1 partition"]
-    assert [r.name for r in losses(own, [state("lost")])] == ["t-0"]
+    assert [heading for heading, _ in by_kind(losses(own))] == ["Lost: 100 offsets in 1 partition"]
+    assert [r.name for r in losses(own)] == ["t-0"]
 
 
 def test_partitions_with_an_unclean_election_are_named_before_other_unknown_ones() -> None:
