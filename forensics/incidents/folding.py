@@ -158,7 +158,6 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             start=_start(group),
             start_latest=_start_latest(group),
             end=_end(group),
-            still_on=tuple(sorted(set.intersection(*({*f.still_on} for f in group)))),
             salvageable=None,
             written=None,
             records=None,

@@ -242,6 +242,9 @@ class Statement(Record):
     loss: Annotated[bool, "whether it says that records are lost, read before or not"] = False
     cluster: Annotated[Int32, CLUSTER_DOC] = 0
     still_on: Annotated[tuple[Int32, ...], "brokers whose disks still hold the lost records"] = ()
+    perhaps_on: Annotated[
+        tuple[Int32, ...], "brokers whose logs had the lost records and were never cut, if these may not have been flushed before a crash"
+    ] = ()
     salvageable: Annotated[
         Salvageable | None,
         "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",

@@ -118,13 +118,16 @@ class Loss:
     @property
     def still_on(self) -> tuple[int, ...]:
         """Brokers on whose disks all of the records still are; if the end is open, all that are known."""
-        end = self.range.end if self.range.end is not None else max(self.reached, self.range.start + 1)
-        return tuple(sorted(b for b, to in self.held_to.items() if to >= end))
+        return self._on(sure=True)
 
     @property
-    def held_to(self) -> dict[int, int]:
-        """Up to which offset the disks of brokers that never cut their logs are known to have these."""
-        return dict(sorted(_holders(self.hop), key=itemgetter(1)))
+    def perhaps_on(self) -> tuple[int, ...]:
+        """Brokers whose logs had all of them and were never cut, if it is unknown whether these were flushed before a crash."""
+        return tuple(b for b in self._on(sure=False) if b not in self.still_on)
+
+    def _on(self, *, sure: bool) -> tuple[int, ...]:
+        end = self.range.end if self.range.end is not None else max(self.reached, self.range.start + 1)
+        return tuple(sorted({h.broker for h in holders(self.hop) if (h.surely_to if sure else h.to) >= end}))
 
     @property
     def evidence(self) -> tuple[Event, ...]:
@@ -160,18 +163,39 @@ def _reaches(removal: Removal, part: Range) -> bool:
     return removal.end > part.start or (part.end is None and removal.end == part.start)
 
 
-def _holders(hop: LeaderTransition) -> Iterator[tuple[int, int]]:
-    """Brokers whose logs were never cut, each with the offset up to which its disk is known to have the log."""
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A broker whose log was not cut: its disk surely has the log up to one offset, and may have it up to the other."""
+
+    broker: int
+    surely_to: int
+    to: int
+
+
+def holders(hop: LeaderTransition) -> Iterator[Holder]:
+    """By the collected files. A log that was not collected is as its lines say if its process did not crash since: a power loss takes what was not
+    flushed."""
     for removal in hop.removals:
         if removal.cause in ("left-behind", "stray"):
-            disk = hop.timeline.collected_logs.get(removal.broker)
-            to = disk.reach if disk is not None and removal.cause == "left-behind" else None
-            yield removal.broker, min(removal.end, to) if to is not None else removal.end
+            broker, left = removal.broker, removal.cause == "left-behind"
+            disk = hop.timeline.collected_logs.get(broker) if left else None
+            if disk is not None and disk.reach is not None:
+                yield Holder(broker, end := min(removal.end, disk.reach), end)
+            else:
+                flushed = disk.recovery_point.offset if disk is not None and disk.recovery_point is not None else None
+                yield Holder(broker, removal.end if not left or _intact(broker, hop.cluster) else flushed or 0, removal.end)
+
+
+def _intact(broker: int, cluster: Cluster) -> bool:
+    """Its last process stopped cleanly, or runs when the evidence ends."""
+    availability = cluster.availability(broker)
+    return availability.running is not None or (bool(availability.lives) and availability.lives[-1].outcome == "stopped")
 
 
 def _by_holder(part: Lost, hop: LeaderTransition) -> Iterator[Lost]:
     """The part, split where a disk that still has some of it ends. If its own end is open, more than is known may be on that disk."""
-    for to in sorted({to for _, to in _holders(hop) if part.end is not None and part.start < to < part.end}):
+    ends = {to for h in holders(hop) for to in (h.surely_to, h.to)} if part.end is not None else set()
+    for to in sorted(to for to in ends if part.start < to and (part.end or 0) > to):
         yield replace(part, end=to)
         part = replace(part, start=to)
     yield part

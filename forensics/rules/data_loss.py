@@ -33,7 +33,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import runs
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNKNOWN
-from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, unflushed, whole_losses
+from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, holders, unflushed, whole_losses
 from forensics.proof.readers import GroupReader, of_part, readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
@@ -208,6 +208,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
             ("steps", tuple(_steps(loss, moved, timeline, cluster))),
         ),
         still_on=loss.still_on,
+        perhaps_on=loss.perhaps_on,
         evidence=quote(*(m.evidence for m in moved), *loss.evidence),
     )
 
@@ -259,6 +260,7 @@ def _handover(loss: Loss, timeline: PartitionTimeline) -> Values:
         stepped_down=stepped_down.leader if stepped_down is not None else None,
         late=stepped_down.late.total_seconds() if stepped_down is not None and not stepped_down.orderly else None,
         still_on=loss.still_on,
+        perhaps_on=loss.perhaps_on,
     )
 
 
@@ -277,11 +279,12 @@ def _removed(removal: Removal, loss: Loss) -> Message:
     itself = loss.cause == HW_TRUNCATION and removal.broker == loss.term.leader
     cut = itself or removal.cause in _CUTS
     kept = removal.cause != "left-behind" or removal.broker in loss.still_on
+    to = {h.broker: h.surely_to for h in holders(loss.hop)}
     return said(
         f"data-loss/{'cut-itself' if itself else 'removed'}",
         broker=removal.broker,
         at=removal.at if removal.cause not in _WITHOUT_TIME else None,
-        how=said(f"data-loss/removed-{removal.cause}") if kept else said("data-loss/never-cut", to=loss.held_to[removal.broker]),
+        how=said(f"data-loss/removed-{removal.cause}") if kept else said("data-loss/never-cut", to=to[removal.broker] or None),
         before=removal.end if cut else None,
         now=removal.start if cut else None,
     )
@@ -452,8 +455,9 @@ def _is_open(lost: Range) -> bool:
 
 def _recovery(group: Sequence[Statement]) -> Iterator[Message]:
     """How the records come back: from disks that still have them, from the collected files, and from their producers."""
-    for brokers in dict.fromkeys(f.still_on for f in group if f.still_on):
-        yield said("data-loss/copy", on=brokers, partitions=tuple(f.name for f in group if f.still_on == brokers))
+    for brokers, maybe in dict.fromkeys((f.still_on or f.perhaps_on, not f.still_on) for f in group if f.still_on or f.perhaps_on):
+        names = tuple(f.name for f in group if (f.still_on or f.perhaps_on) == brokers)
+        yield said("data-loss/copy", on=brokers, partitions=names, maybe=maybe)
     held = [(f, [h.offsets for h in f.salvageable.held]) for f in group if f.salvageable is not None and f.salvageable.held]
     for producers in (True, False):
         if own := [(f, ranges) for f, ranges in held if (f.topic not in WRITTEN_BY_BROKERS) is producers]:

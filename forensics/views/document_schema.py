@@ -482,7 +482,7 @@ def _incident() -> Schema:
 def _finding() -> Schema:
     own, place = of_record(Finding, "loss", "folds"), of_record(Place)
     recoverable = described(listed(record({"offsets": RANGE, "source": TEXT})), "lost offsets that collected files contain, by file")
-    of_loss = ("still_on", "salvageable", "clients", "written", "records", "recoverable")
+    of_loss = ("still_on", "perhaps_on", "salvageable", "clients", "written", "records", "recoverable")
     of_place = record({**place, "recoverable": recoverable}, optional={*place, "recoverable"} - {"topic", "partition"})
     whole = {
         "id": described(ID, "stable for the same evidence (docs/schemas.md)"),

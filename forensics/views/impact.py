@@ -93,16 +93,16 @@ def _have(names: Sequence[str], words: str) -> str:
 def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[int]]) -> Iterator[str]:
     """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait. `running`: the
     brokers that were running when the evidence ends."""
-    by_brokers: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
+    by_brokers: dict[tuple[tuple[int, ...], bool], dict[str, None]] = defaultdict(dict)
     for f in findings:
-        if f.loss and f.still_on and f.severity not in MINOR:
-            by_brokers[f.still_on].update(dict.fromkeys(p.name for p in places(f)))
+        if f.loss and (brokers := f.still_on or f.perhaps_on) and f.severity not in MINOR:
+            by_brokers[brokers, bool(f.still_on)].update(dict.fromkeys(p.name for p in places(f)))
     if len(by_brokers) > MANY_DISKS:
-        every = tuple(sorted({b for brokers in by_brokers for b in brokers}))
-        by_brokers = {every: {name: None for names in by_brokers.values() for name in names}}
-    for brokers, names in by_brokers.items():
+        every = tuple(sorted({b for brokers, _ in by_brokers for b in brokers}))
+        by_brokers = {(every, all(sure for _, sure in by_brokers)): {name: None for names in by_brokers.values() for name in names}}
+    for (brokers, sure), names in by_brokers.items():
         one, lost = len(brokers) == 1, some(list(names))
-        its = "its disk holds" if one else "their disks hold"
+        its = ("its disk" if one else "their disks") + (" may hold" if not sure else " holds" if one else " hold")
         if {*brokers} <= {*running()}:
             which = f"{brokers_named(brokers)}, which {'is' if one else 'are'} running"
             yield f"DO NOT WIPE {which}: {its} what {lost} lost. Copy {'it' if one else 'them'} now."

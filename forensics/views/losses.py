@@ -88,6 +88,8 @@ class LostRange:
             return f"{'partly' if saved.missing else 'yes'}: {brokers_named(brokers) if brokers else 'collected files'}"
         if self.finding.still_on:
             return f"disk of {brokers_named(self.finding.still_on)}"
+        if self.finding.perhaps_on:
+            return f"perhaps: disk of {brokers_named(self.finding.perhaps_on)}"
         return "no" if self.finding.confidence != "possible" else "unknown"
 
     @property

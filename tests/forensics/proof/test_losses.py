@@ -241,27 +241,46 @@ def test_the_high_watermark_that_was_seen() -> None:
     assert found(alone, term=term)[0].high_watermark is None, "it follows from the ISR"
 
 
+def files(*, crashed: bool = False, **collected: Disk) -> dict[str, Any]:
+    """The collected files, and whether the process of broker 2 had crashed."""
+    lives = [SimpleNamespace(outcome="crashed" if crashed else "stopped")]
+    cluster = SimpleNamespace(availability=lambda _: SimpleNamespace(running=None, lives=lives))
+    return {"timeline": SimpleNamespace(collected_logs={d.broker: d for d in collected.values()}), "cluster": cluster}
+
+
+def where(row: Handover, *removals: Removal, **known: Any) -> list[tuple[Range, tuple[int, ...], tuple[int, ...]]]:
+    return [(p.range, p.still_on, p.perhaps_on) for p in losses_of(row, hop(*removals, **known))]
+
+
+LEFT = removal(2, "left-behind")
+
+
 def test_disks_that_still_have_the_records() -> None:
-    removals = (removal(3, "stray"), removal(1), removal(2, "left-behind"), removal(2, "left-behind"))
-    (loss,) = losses_of(change(removed=(tail(5, 8),)), hop(*removals, timeline=SimpleNamespace(collected_logs={})))
-    assert loss.still_on == (2, 3)
+    row = change(removed=(tail(5, 8),))
+    assert where(row, removal(3, "stray"), removal(1), LEFT, LEFT, **files()) == [(Range(5, 8), (2, 3), ())]
 
 
 def test_a_disk_has_only_what_its_log_reached() -> None:
     """Records above were only in another log, or had not been flushed."""
-    short, files = replace(removal(2, "left-behind"), end=7), SimpleNamespace(collected_logs={2: Disk(2, "", log_end_offset=6)})
-    parts = list(losses_of(change(removed=(tail(5, 8),)), hop(removal(1), short, timeline=SimpleNamespace(collected_logs={}))))
-    assert [(p.range, p.still_on) for p in parts] == [(Range(5, 7), (2,)), (Range(7, 8), ())]
+    row, short = change(removed=(tail(5, 8),)), replace(LEFT, end=7)
+    assert where(row, removal(1), short, **files()) == [(Range(5, 7), (2,), ()), (Range(7, 8), (), ())]
+    parts = list(losses_of(row, hop(removal(1), short, **files())))
     assert [{r.broker for r in p.removals} for p in parts] == [{1, 2}, {1}]
-    parts = list(losses_of(change(removed=(tail(5, 8),)), hop(removal(1), short, timeline=files)))
-    assert [(p.range, p.still_on) for p in parts] == [(Range(5, 6), (2,)), (Range(6, 8), ())]
+    saved = Disk(2, "", log_end_offset=6)
+    assert where(row, removal(1), short, **files(saved=saved)) == [(Range(5, 6), (2,), ()), (Range(6, 8), (), ())]
 
 
-def test_an_open_end_is_on_the_disk_whose_own_end_it_is() -> None:
+def test_a_log_that_was_not_collected_may_have_lost_what_was_not_flushed_in_a_crash() -> None:
+    row, flushed = change(removed=(tail(5, 8),)), Event(source="a", event="recovery-point", offset=6)
+    assert where(row, LEFT, **files(crashed=True)) == [(Range(5, 8), (), (2,))]
+    checkpoint = Disk(2, "", recovery_point=flushed)
+    assert where(row, LEFT, **files(crashed=True, saved=checkpoint)) == [(Range(5, 6), (2,), ()), (Range(6, 8), (), (2,))]
+
+
+def test_an_open_end_is_on_a_disk_as_far_as_it_is_known() -> None:
     row = change(removed=(tail(5, 8),), last_isr_member_lost_tail=EITHER)
-    nothing = SimpleNamespace(collected_logs={})
-    assert [p.still_on for p in losses_of(row, hop(removal(2, "left-behind"), timeline=nothing))] == [(2,)]
-    assert [p.still_on for p in losses_of(row, hop(removal(1), replace(removal(2, "left-behind"), end=7), timeline=nothing))] == [()]
+    assert where(row, LEFT, **files()) == [(Range(5, None), (2,), ())]
+    assert where(row, removal(1), replace(LEFT, end=7), **files()) == [(Range(5, None), (), ())]
 
 
 def test_removals_name_the_leaders_own_cut_where_that_was_the_cause() -> None:
