@@ -297,9 +297,17 @@ def losses(number: int, row: Handover) -> Iterator[Lost]:
         yield from _with_open_end(row, parts)
     else:
         yield from parts
-        end = parts[-1].reached
+        end, last = parts[-1].reached, parts[-1].committed
         if all(r.end.at_most is None for r in known if r.end.at_least == end):
-            yield Lost(number, end, None, end, parts[-1].committed, POSSIBLE)
+            yield Lost(number, end, None, end, last, POSSIBLE)
+        elif last is not False and _old_leader_unseen(row):
+            yield Lost(number, end, None, end, None, POSSIBLE)
+
+
+def _old_leader_unseen(row: Handover) -> bool:
+    """Only logs of followers show the removed records: the old leader, whose log end is unknown, may have had more."""
+    others = row.old_leader not in (None, row.new_leader, *(r.broker for r in row.removed))
+    return row.kind == CHANGE and others and row.old_log_end.at_most is None
 
 
 def _proven(removed: Removed) -> bool:

@@ -109,8 +109,8 @@ def line(loss: LostRange, zone: DisplayZone) -> str:
 def losses(findings: Sequence[Finding]) -> list[LostRange]:
     """All losses, by kind, then by number, internal topics last."""
     every = list(_once((f, p) for f in findings if f.loss for p in places(f)))
-    open_ends = {(f.cluster, p.name, f.committed, r.start) for f, p in every for r in p.offsets if r.end is None}
-    found = [LostRange(_kind(f), f, p, any((f.cluster, p.name, f.committed, r.end) in open_ends for r in p.offsets)) for f, p in every]
+    open_ends = {(f.cluster, p.name, r.start) for f, p in every for r in p.offsets if r.end is None}
+    found = [LostRange(_kind(f), f, p, any((f.cluster, p.name, r.end) in open_ends for r in p.offsets)) for f, p in every]
     order = list(WORDS)
     return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))
 

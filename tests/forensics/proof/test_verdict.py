@@ -417,6 +417,14 @@ def test_what_a_log_may_have_had_beyond_is_as_committed_as_the_last_part() -> No
     assert [(part.start, part.end, part.committed) for part in losses(0, row)] == [(5, 6, True), (6, 8, None), (8, None, None)]
 
 
+def test_an_old_leader_of_which_nothing_was_collected_may_have_had_more_than_its_followers() -> None:
+    row = change(removed=(replace(tail(5, 8), broker=3),), high_watermark=Interval(8), old_log_end=Interval())
+    assert list(losses(0, row))[1:] == [Lost(0, 8, None, 8, None, POSSIBLE)]
+    own, known = replace(tail(5, 8), broker=row.old_leader or 0), exactly(8)
+    assert len(list(losses(0, replace(row, removed=(own,))))) == len(list(losses(0, replace(row, old_log_end=known)))) == 1
+    assert len(list(losses(0, replace(row, old_leader=row.new_leader)))) == 1, "its own log is another matter"
+
+
 @pytest.mark.parametrize("alone", [EITHER, only(YES)])
 def test_a_leader_that_lost_the_end_of_its_own_log_loses_an_unknown_number(alone: Possible) -> None:
     """Other logs show the least that it lost; how far it went is on no disk. The verdict is `lost` all the same if these were committed."""
