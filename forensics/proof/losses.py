@@ -18,7 +18,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from forensics.proof.causes import FOREIGN, HW_TRUNCATION, cause, suspected_outside
+from forensics.proof.causes import EMPTY, FOREIGN, HW_TRUNCATION, TAIL, UNFLUSHED, UNKNOWN, cause, suspected_outside
 from forensics.proof.handovers import transitions
 from forensics.proof.pre_kip101 import cut_after
 from forensics.proof.transition import LeaderTransition
@@ -244,41 +244,31 @@ def _brought_again(end: int, hop: LeaderTransition) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Deposed:
-    """A leader that kept running after another was elected cut its log to its high watermark `start` when it followed: records that only it
-    had appended are gone. Before leader epochs no line shows whether there were any, or how far they went."""
+class Doubt:
+    """Records from `start` on may be gone with the term of `hop`. No evidence shows whether there were any, or how far they went."""
 
-    start: int
-    hop: LeaderTransition
-    broker: int
-    committed: bool | None
-    evidence: tuple[Event, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unflushed:
-    """Every in-sync replica stopped uncleanly before the term of `hop` began at `start`: records that they had not flushed may be gone."""
-
+    how: str
+    """'alone': a leader that kept running after another was elected cut its log to its high watermark when it followed. Before leader epochs
+    no line shows what only it had appended. 'unflushed': every in-sync replica stopped uncleanly. 'emptied': the only in-sync replica led on with
+    an empty log that had begun at `start`."""
     start: int
     hop: LeaderTransition
     brokers: tuple[int, ...]
-    alone: bool
     evidence: tuple[Event, ...]
+    cause: str
+    committed: bool | None = None
+    reached: int | None = None
+    """An offset that the log had reached, without a line that shows what retention had kept below."""
 
 
-@dataclass(frozen=True, slots=True)
-class Emptied:
-    """`broker` was the only in-sync replica and led on with an empty log. Its log had begun at `start`; no evidence shows that it held
-    records, or how many. `reached`: an offset that it had reached, without a line that shows what retention had kept below."""
-
-    start: int
-    reached: int | None
-    hop: LeaderTransition
-    broker: int
-    evidence: tuple[Event, ...]
+def doubts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
+    """Losses that cannot be excluded."""
+    yield from deposed(timeline, cluster)
+    yield from unflushed(timeline, cluster)
+    yield from emptied(timeline, cluster)
 
 
-def deposed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Deposed]:
+def deposed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     """Leaders before leader epochs that were running, and whose ISR changes were refused, when another leader had been elected."""
     for row, hop in transitions(timeline, cluster) if not timeline.has_epochs else ():
         before = hop.before
@@ -290,13 +280,14 @@ def deposed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Deposed]:
             yield from _deposed(row, hop, before, follows)
 
 
-def _deposed(row: Handover, hop: LeaderTransition, before: Term, follows: Event) -> Iterator[Deposed]:
+def _deposed(row: Handover, hop: LeaderTransition, before: Term, follows: Event) -> Iterator[Doubt]:
     refused = _refused(before.leader, follows, hop.timeline)
     cut = cut_after(before.leader, follows, hop.timeline)
     if refused and cut is not None and cut.offset is not None:
         evidence = (*before.evidence[-1:], *hop.term.evidence, *refused[:2], follows, cut)
         committed = False if row.election.only(IN_ISR, ELIGIBLE) and hop.joined_behind is None else None
-        yield Deposed(max(cut.offset, hop.term.start_offset or 0), hop, before.leader, committed, evidence)
+        start, why = max(cut.offset, hop.term.start_offset or 0), TAIL if committed is False else UNKNOWN
+        yield Doubt("alone", start, hop, (before.leader, hop.leader), evidence, why, committed)
 
 
 def _refused(broker: int, follows: Event, timeline: PartitionTimeline) -> list[Event]:
@@ -310,7 +301,7 @@ def _refused(broker: int, follows: Event, timeline: PartitionTimeline) -> list[E
     return [e for e in before[start:] if e.event == "isr-rejected"]
 
 
-def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Unflushed]:
+def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     """Terms at whose begin records may be missing without a trace. If only the processes crashed, the page cache kept every record. If the
     machines lost power, unflushed records are gone, and the recovered log looks the same."""
     hops = list(transitions(timeline, cluster))
@@ -323,16 +314,16 @@ def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Unflush
             continue
         loads = [load.event for b in before.isr for load in hop.unclean_loads(b)]
         last = start
-        yield Unflushed(hop.term.at_least, hop, before.isr, len(before.isr) == 1, (before.event, *loads, *hop.term.evidence))
+        yield Doubt("unflushed", hop.term.at_least, hop, before.isr, (before.event, *loads, *hop.term.evidence), UNFLUSHED)
 
 
-def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Emptied]:
+def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     """Terms at whose begin the only in-sync replica had lost its whole log, if no removal shows what the log held."""
     for row, hop in transitions(timeline, cluster):
         before = _last_in_sync(hop)
         if row.log.only(WIPED) and before is not None and hop.before is not None and before.isr == (hop.leader,) and not row.removed:
             evidence = (before.event, *hop.created_again[-1:], *hop.term.evidence)
-            yield Emptied(hop.log_start_before, hop.reached_before, hop, hop.leader, evidence)
+            yield Doubt("emptied", hop.log_start_before, hop, (hop.leader,), evidence, EMPTY, reached=hop.reached_before)
 
 
 def _last_in_sync(hop: LeaderTransition) -> State | None:

@@ -32,8 +32,8 @@ from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import runs
 from forensics.proof.aftermath import of_groups
-from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNKNOWN
-from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, holders, unflushed, whole_losses
+from forensics.proof.causes import FOREIGN, HW_TRUNCATION
+from forensics.proof.losses import Below, Doubt, Loss, doubts, holders, whole_losses
 from forensics.proof.readers import GroupReader, of_part, readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
@@ -58,12 +58,8 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
             yield _lost(loss, groups, timeline, cluster)
             if loss.below is not None:
                 yield _with(_possibly_below(loss, loss.below, timeline, cluster), loss.hop, timeline, loss.removals)
-    for alone in deposed(timeline, cluster):
-        yield _with(_taken_alone(alone, timeline, cluster), alone.hop, timeline)
-    for doubt in unflushed(timeline, cluster):
-        yield _with(_unflushed(doubt, timeline), doubt.hop, timeline)
-    for empty in emptied(timeline, cluster):
-        yield _with(_emptied(empty, timeline, cluster), empty.hop, timeline)
+    for doubt in doubts(timeline, cluster):
+        yield _with(_doubtful(doubt, timeline, cluster), doubt.hop, timeline)
 
 
 def _lost(loss: Loss, groups: Sequence[GroupReader], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -358,89 +354,44 @@ def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline, clust
     )
 
 
-def _taken_alone(alone: Deposed, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    term, broker = alone.hop.term, alone.broker
+def _doubtful(doubt: Doubt, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    """A loss that cannot be excluded."""
+    term, broker, emptied = doubt.hop.term, doubt.brokers[0], doubt.how == "emptied"
+    removed = [e for e in cluster.of("log-file-refused") if e.writer == broker and e.reason == "missing" and not_after(e.at, term.at)]
+    began = timeline.before(term)
+    steps = {
+        "alone": (said("data-loss/ask-producers", broker=broker),),
+        "unflushed": (said("data-loss/how-stopped", brokers=doubt.brokers), said("data-loss/look-for-copy")),
+        "emptied": (said("data-loss/old-log", broker=broker), said("data-loss/resend-earlier", broker=broker)),
+    }
+    coordinators = of_coordinators(timeline.topic, doubt.committed, cluster) if doubt.how != "unflushed" else ()
     return Finding(
         kind="data-loss",
         loss=True,
-        severity="medium",
-        confidence="possible",
-        brokers=(broker, term.leader),
-        leader_epoch=term.epoch,
-        start=term.at,
-        offsets=(Range(alone.start, None),),
-        committed=alone.committed,
-        cause=TAIL if alone.committed is False else UNKNOWN,
-        message="alone",
-        values=values(
-            first=alone.start,
-            leader=term.leader,
-            written_by_brokers=timeline.topic in WRITTEN_BY_BROKERS,
-            epoch=term.epoch,
-            steps=(said("data-loss/ask-producers", broker=broker), *of_coordinators(timeline.topic, alone.committed, cluster)),
-        ),
-        evidence=quote(*alone.evidence),
-    )
-
-
-def _unflushed(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
-    term = doubt.hop.term
-    return Finding(
-        kind="data-loss",
-        loss=True,
-        severity="medium" if doubt.start else "low",
+        severity="high" if emptied else "low" if doubt.how == "unflushed" and not doubt.start else "medium",
         confidence="possible",
         brokers=doubt.brokers,
         leader_epoch=term.epoch,
-        start=term.at,
+        start=term.at if not emptied else began.at if began is not None else None,
+        end=term.at if emptied else None,
         offsets=(Range(doubt.start, None),),
-        committed=None,
-        cause="unflushed-log",
-        message="unflushed",
+        committed=doubt.committed,
+        cause=doubt.cause,
+        message=doubt.how,
         values=values(
             first=doubt.start,
             stopped=doubt.brokers,
-            alone=doubt.alone,
+            alone=len(doubt.brokers) == 1,
             leader=term.leader,
             restart=bool(term.restart),
             epoch=term.epoch,
-            steps=(said("data-loss/how-stopped", brokers=doubt.brokers), said("data-loss/look-for-copy")),
-        ),
-        evidence=quote(*doubt.evidence),
-    )
-
-
-def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    term, broker = empty.hop.term, empty.broker
-    removed = [e for e in cluster.of("log-file-refused") if e.writer == broker and e.reason == "missing" and not_after(e.at, term.at)]
-    began = timeline.before(term)
-    return Finding(
-        kind="data-loss",
-        loss=True,
-        severity="high",
-        confidence="possible",
-        brokers=(broker,),
-        leader_epoch=term.epoch,
-        start=began.at if began is not None else None,
-        end=term.at,
-        offsets=(Range(empty.start, None),),
-        committed=None,
-        cause="empty-replica",
-        message="emptied",
-        values=values(
-            first=empty.start,
             elected=(term.at, None),
-            restart=bool(term.restart),
-            epoch=term.epoch,
-            removed_at=(removed[-1].at, None) if removed else None,
-            reached=empty.reached if empty.reached is not None and empty.reached > empty.start else None,
-            steps=(
-                said("data-loss/old-log", broker=broker),
-                said("data-loss/resend-earlier", broker=broker),
-                *of_coordinators(timeline.topic, None, cluster),
-            ),
+            written_by_brokers=timeline.topic in WRITTEN_BY_BROKERS,
+            removed_at=(removed[-1].at, None) if emptied and removed else None,
+            reached=doubt.reached if doubt.reached is not None and doubt.reached > doubt.start else None,
+            steps=(*steps[doubt.how], *coordinators),
         ),
-        evidence=quote(*empty.evidence, removed[-1:]),
+        evidence=quote(*doubt.evidence, removed[-1:] if emptied else None),
     )
 
 

@@ -13,7 +13,7 @@ from forensics.model.events import Event
 from forensics.model.message import Range, said
 from forensics.model.partition.replicas import Disk, Removal
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION, UNFLUSHED, UNKNOWN
-from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, losses_of, unflushed
+from forensics.proof.losses import Below, Doubt, Loss, deposed, losses, losses_of, unflushed
 from forensics.proof.verdict import (
     ANY_LOG,
     CERTAIN,
@@ -336,14 +336,14 @@ def refused(*, at: Sequence[float] = (12, 14), cut: bool = True, restarted: floa
     return s
 
 
-def led_on(evidence: Evidence) -> list[Deposed]:
+def led_on(evidence: Evidence) -> list[Doubt]:
     return list(deposed(*made(evidence)))
 
 
 def test_a_leader_that_was_refused_and_cut_its_log() -> None:
     """How much it had appended alone no line shows."""
     (found,) = led_on(refused())
-    assert (found.start, found.hop.term.epoch, found.broker, found.committed) == (190, 1, 1, False)
+    assert (found.start, found.hop.term.epoch, found.brokers, found.committed) == (190, 1, (1, 2), False)
     assert [e.event for e in found.evidence if e.writer == 1] == ["partition-state", "isr-rejected", "partition-state", "truncation"]
     assert {e.writer for e in found.evidence} == {1, 2}
 
@@ -492,13 +492,13 @@ def power_loss(*, unclean: Sequence[int] = (1, 2), isr: Sequence[int] = (1, 2), 
     return s
 
 
-def stopped(evidence: Evidence) -> list[Unflushed]:
+def stopped(evidence: Evidence) -> list[Doubt]:
     return list(unflushed(*made(evidence)))
 
 
 def test_records_that_nobody_had_flushed() -> None:
     (found,) = stopped(power_loss())
-    assert (found.start, found.hop.term.epoch, found.brokers, found.alone) == (200, 1, (1, 2), False)
+    assert (found.start, found.hop.term.epoch, found.brokers) == (200, 1, (1, 2))
     assert [e.event for e in found.evidence].count("log-load") == 2
 
 
@@ -509,14 +509,14 @@ def test_one_of_them_that_stopped_cleanly_has_every_record() -> None:
 
 def test_the_only_one_in_sync() -> None:
     (found,) = stopped(power_loss(isr=[1], leader=1))
-    assert (found.brokers, found.alone) == ((1,), True)
+    assert found.brokers == (1,)
 
 
 def test_a_leader_from_outside_is_another_matter() -> None:
     assert stopped(power_loss(isr=[1], leader=2)) == []
 
 
-def shorter(*starts: int, lost: bool = False) -> list[Unflushed]:
+def shorter(*starts: int, lost: bool = False) -> list[Doubt]:
     """Both brokers came back shorter, and broker 2 is elected several times, at these offsets, before broker 1 joins the ISR."""
     s = begun(1, 2)
     s.leads(1, 0, 0, 0, 0, [1, 2])
