@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.message import ENCODED, PACKED, Message, Range, Value, Values, by_name
+from forensics.model.message import ENCODED, PACKED, Message, Range, Value, Values, by_name, joined
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, NamedColumn, Record, row_of, struct
 from forensics.model.rows import Rows
@@ -631,10 +631,4 @@ def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
             brought[p.name].extend(p.offsets)
         else:
             count += sum(r.length or 0 for r in p.offsets)
-    for ranges in brought.values():
-        counted_to = 0
-        for r in sorted(ranges, key=lambda r: r.start):
-            end = r.end or r.start
-            count += max(end - max(r.start, counted_to), 0)
-            counted_to = max(counted_to, end)
-    return count
+    return count + sum(r.length or 0 for ranges in brought.values() for r in joined(r for r in ranges if r.end is not None))

@@ -31,6 +31,20 @@ class Range(Record):
     def length(self) -> int | None:
         return None if self.end is None else self.end - self.start
 
+    def overlap(self, other: Range) -> Range | None:
+        """The offsets that are in both; None if there are none."""
+        start, ends = max(self.start, other.start), [e for e in (self.end, other.end) if e is not None]
+        return Range(start, min(ends, default=None)) if not ends or start < min(ends) else None
+
+
+def joined(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """The same offsets, each once: ranges that overlap or are adjacent as one, by start."""
+    found: list[Range] = []
+    for r in sorted(ranges, key=lambda r: r.start):
+        last = found.pop() if found and (found[-1].end is None or r.start <= found[-1].end) else Range(r.start, r.start)
+        found.append(Range(last.start, None if last.end is None or r.end is None else max(last.end, r.end)))
+    return tuple(found)
+
 
 Value: TypeAlias = Union[bool, int, float, str, datetime, Range, "Message", tuple["Value", ...], None]
 Values: TypeAlias = tuple[tuple[str, Value], ...]

@@ -124,8 +124,7 @@ def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: Partitio
 
 def _had_read(position: int, loss: Loss) -> Range | None:
     """The lost offsets below a position."""
-    start, end = loss.range.start, loss.range.end
-    return Range(start, position if end is None else min(position, end)) if position > start else None
+    return loss.range.overlap(Range(0, position))
 
 
 def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
-from forensics.model.message import values
+from forensics.model.message import Range, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -27,7 +27,7 @@ def _printed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
     for event in backwards:
         assert event.high_watermark is not None and event.previous_offset is not None
         low, high = event.high_watermark, event.previous_offset
-        explained = any(x.range.start < high and (x.range.end is None or x.range.end > low) for x in lost)
+        explained = any(x.range.overlap(Range(low, high)) for x in lost)
         if not explained and not _refetch(event, timeline):
             starts = _of_its_leader(event, timeline)
             if not any(mark <= low and offset >= high for mark, offset in starts):

@@ -9,7 +9,7 @@ from itertools import combinations, starmap, takewhile
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, offsets_in, quote, together, union
-from forensics.model.message import Message, Range, Value, said, values
+from forensics.model.message import Message, Range, Value, joined, said, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import joined
@@ -129,7 +129,7 @@ def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
 
 def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
     one, other = conflict.one, conflict.other
-    spans = _joined(conflict.spans)
+    spans = joined(Range(*span) for span in conflict.spans)
     return Finding(
         kind="log-divergence",
         severity="high" if conflict.proven else "medium",
@@ -148,11 +148,6 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
         ),
         evidence=quote(conflict.evidence),
     )
-
-
-def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
-    """Adjacent spans as one range."""
-    return tuple(starmap(Range, joined(spans)))
 
 
 _MAX_LISTED = 5

@@ -23,7 +23,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     found = [(replica, r) for replica in timeline.replicas.values() for r in replica.removals if _whole(r, replica)]
     gone = [loss.range for loss in losses(timeline, cluster)] if found else []
     for _, removal in found:
-        if not any(r.start < removal.end and (r.end is None or removal.start < r.end) for r in gone):
+        if not any(r.overlap(Range(removal.start, removal.end)) for r in gone):
             yield _finding(removal)
 
 

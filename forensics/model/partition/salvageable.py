@@ -45,10 +45,8 @@ class _Found:
     sure: bool
     segment: Event
     batch: Mapping[str, Any]
-
-    def within(self, wanted: Range) -> Range:
-        """The part of its offsets that is wanted: a batch may begin before a loss, or go on after it."""
-        return Range(max(self.base, wanted.start), self.end if wanted.end is None else min(self.end, wanted.end))
+    part: Range
+    """Its lost offsets: a batch may begin before a loss, or go on after it."""
 
 
 def salvageable(
@@ -56,10 +54,10 @@ def salvageable(
 ) -> Salvageable:
     """The salvageable part of the offsets that were lost with `term`. `and_beyond`: everything above in the same log is lost as well."""
     wanted = Range(offsets.start, None) if and_beyond else offsets
-    found = [f for f in _candidates(wanted, term, removals, timeline) if _overlaps(f, wanted)]
+    found = list(_candidates(wanted, term, removals, timeline))
     chosen = _chosen(found)
     damaged = _damaged(timeline)
-    held = tuple(_held(own, wanted) for own in _runs(chosen, damaged, timeline))
+    held = tuple(_held(own) for own in _runs(chosen, damaged, timeline))
     differing = tuple(_differing(found, timeline))
     missing = tuple(_missing(offsets, held if timeline.cleaned else [Range(f.base, f.end) for f in chosen], timeline, damaged))
     return Salvageable(
@@ -67,7 +65,7 @@ def salvageable(
         missing=missing,
         certain=all(f.sure for f in chosen) and not differing and not _contradict(found, timeline),
         elsewhere=_elsewhere(term, removals, {h.broker for h in held}, timeline) if missing else None,
-        producers=tuple(_producers(chosen, wanted, timeline)),
+        producers=tuple(_producers(chosen, timeline)),
         differing=differing,
     )
 
@@ -76,31 +74,31 @@ MOST_PRODUCERS = 50
 """Maximum number of producers reported; there may be many short-lived transactional producers."""
 
 
-def _producers(chosen: Sequence[_Found], wanted: Range, timeline: PartitionTimeline) -> Iterator[Producer]:
+def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[Producer]:
     by_id: dict[int, list[_Found]] = defaultdict(list)
     for f in chosen:
         if not f.batch["control"]:
             by_id[f.batch["producer_id"]].append(f)
     states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (e.at or datetime.min, e.source))}
-    found = (_producer(number, own, wanted, states.get(number) if number >= 0 else None) for number, own in by_id.items())
+    found = (_producer(number, own, states.get(number) if number >= 0 else None) for number, own in by_id.items())
     yield from sorted(found, key=lambda p: (-p.records, -1 if p.id is None else p.id))[:MOST_PRODUCERS]
 
 
-def _producer(number: int, own: Sequence[_Found], wanted: Range, transaction: Event | None) -> Producer:
+def _producer(number: int, own: Sequence[_Found], transaction: Event | None) -> Producer:
     """The producer with this id (below 0: none), and its part of the wanted offsets."""
     times = _times(own)
     numbered = [f for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
     return Producer(
         id=number if number >= 0 else None,
-        records=sum(f.within(wanted).length or 0 for f in own),
+        records=sum(f.part.length or 0 for f in own),
         bytes=sum(f.batch["bytes"] for f in own),
         first=min(times, default=None),
         last=max(times, default=None),
         transactional_id=transaction.value if transaction is not None else None,
         state=transaction.reason if transaction is not None else None,
         epoch=max((f.batch["producer_epoch"] for f in numbered), default=None),
-        first_sequence=_sequence(numbered[0], numbered[0].within(wanted).start) if numbered else None,
-        last_sequence=_sequence(numbered[-1], (numbered[-1].within(wanted).end or 0) - 1) if numbered else None,
+        first_sequence=_sequence(numbered[0], numbered[0].part.start) if numbered else None,
+        last_sequence=_sequence(numbered[-1], (numbered[-1].part.end or 0) - 1) if numbered else None,
         codecs=tuple(sorted({f.batch["codec"] for f in own})),
     )
 
@@ -118,30 +116,27 @@ def _times(found: Iterable[_Found]) -> list[datetime]:
 
 def salvageable_outside(batches: Sequence[OutsideBatch], timeline: PartitionTimeline) -> Salvageable:
     """The batches of one leader epoch that only renamed files have. What else the log had is unknown, so nothing counts as missing."""
-    found = [_Found(b.start, b.end, b.epoch, b.batch["whole"] is not False, True, b.segment, b.batch) for b in batches]
+    own = ((b, Range(b.start, b.end)) for b in batches)
+    found = [_Found(b.start, b.end, b.epoch, b.batch["whole"] is not False, True, b.segment, b.batch, part) for b, part in own]
     chosen = _chosen(found)
     differing = tuple(_differing(found, timeline))
-    every = Range(0, None)
-    held = tuple(_held(own, every) for own in _runs(chosen, _damaged(timeline), timeline))
-    return Salvageable(held, certain=not differing, producers=tuple(_producers(chosen, every, timeline)), differing=differing)
-
-
-def _overlaps(found: _Found, wanted: Range) -> bool:
-    return found.end > wanted.start and (wanted.end is None or found.base < wanted.end)
+    held = tuple(_held(own) for own in _runs(chosen, _damaged(timeline), timeline))
+    return Salvageable(held, certain=not differing, producers=tuple(_producers(chosen, timeline)), differing=differing)
 
 
 def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> Iterator[_Found]:
     there = set(_there(timeline))
     for segment, batch, base in _batches(timeline):
         epoch, end = batch["leader_epoch"], batch["last_offset"] + 1
-        if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
+        part = Range(base, end).overlap(wanted)
+        if part is None or (batch["base_offset"], epoch, batch["crc"]) in there:
             continue
         if epoch < 0 or (epoch == term.epoch and term.restart):  # a leader that is started again may keep its epoch
             right = None if _before_the_cut(segment, Range(base, end), removals, timeline) else False
         else:
             right = _wrote(base, epoch, term, timeline)
         if right is not False:
-            yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch)
+            yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch, part)
 
 
 def _batches(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, Any], int]]:
@@ -225,15 +220,9 @@ def _runs(chosen: Sequence[_Found], damaged: Mapping[str, Sequence[Stretch]], ti
 
 
 def _contradict(found: Sequence[_Found], timeline: PartitionTimeline) -> bool:
-    """Two copies have different contents at the same offset and in the same leader epoch, so one of them is not the lost record."""
-    contents: dict[tuple[int, int], set[int]] = defaultdict(set)
-    for f in found:
-        if f.epoch >= 0 and (f.batch["whole"] or timeline.cleaned is False):
-            contents[f.batch["base_offset"], f.epoch].add(f.batch["crc"])
-    for base, epoch, crc in _there(timeline) if timeline.cleaned is False else ():
-        if (base, epoch) in contents:
-            contents[base, epoch].add(crc)
-    return any(len(crcs) > 1 for crcs in contents.values())
+    """The present log has other contents at the same offset and in the same leader epoch, so one of the two is not the lost record."""
+    there = {(base, epoch): crc for base, epoch, crc in _there(timeline)} if timeline.cleaned is False else {}
+    return any(there.get((f.batch["base_offset"], f.epoch), f.batch["crc"]) != f.batch["crc"] for f in found if f.epoch >= 0)
 
 
 def _differing(found: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[DifferingCopies]:
@@ -270,10 +259,9 @@ def _directory(found: _Found) -> str:
     return found.segment.source.rpartition("/")[0]
 
 
-def _held(own: Iterator[_Found], wanted: Range) -> Held:
-    found = list(own)
-    first, last = found[0], found[-1]
-    offsets = Range(first.within(wanted).start, last.within(wanted).end)
+def _held(own: Iterator[_Found]) -> Held:
+    first, *others = own
+    offsets = Range(first.part.start, (others[-1] if others else first).part.end)
     return Held(first.segment.source, first.segment.byte, first.segment.writer, first.epoch, offsets)
 
 
