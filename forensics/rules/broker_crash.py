@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import HALTING, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
+from forensics.model.cluster.availability import KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.process_errors import ends_the_jvm, who
 from forensics.model.events import Event
@@ -64,8 +64,10 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
     if outage.how == MISSED:
         return Crash(node.id, named, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
-    doubt = None if shown else would_show(node.id, cluster, COMPLETE).why_not
-    confidence = "possible" if doubt else "certain" if shown or not _begun(run) else "probable"
+    doubt = None if shown else incomplete(node.id, cluster)
+    confidence = (
+        "possible" if doubt else "certain" if shown or not run.asked else "probable"
+    )  # a shutdown may be complete, and its last lines lost
     return Crash(node.id, named, run, confidence, evidence, time, memory=memory, doubt=doubt, back=outage.until)
 
 
@@ -106,11 +108,6 @@ def _confidence_if_missed(node: Node, outage: Outage, cluster: Cluster) -> str:
 _NEXT_TO_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 
-def _begun(life: BrokerRun) -> Event | None:
-    """The first line of a shutdown whose end is not in the log: the shutdown may be complete, and its last lines lost."""
-    return life.stopping or life.controlled if life.halted is None else None
-
-
 def _unclean(life: BrokerRun) -> list[Event]:
     known = life.last_seen.cluster if life.last_seen is not None else None
     return [e for e in life.evidence if shows_unclean_stop(e) and known in (None, e.cluster)]
@@ -124,7 +121,7 @@ def _finding(crash: Crash, times: CrashTimes) -> Finding:
 
 def finding(crash: Crash, kind: str, effects: tuple[Message, ...], affected: int | None = None) -> Finding:
     """The finding of one crash, which affected this number of partitions."""
-    run, time, end, begun, later = crash.run, crash.time, crash.end, _begun(crash.run), _later_start(crash)
+    run, time, end, begun, later = crash.run, crash.time, crash.end, crash.run.asked, _later_start(crash)
     return Finding(
         kind=kind,
         severity="medium",
@@ -136,7 +133,7 @@ def finding(crash: Crash, kind: str, effects: tuple[Message, ...], affected: int
         message="broker-crash/found",
         values=values(
             who=crash.who,
-            how=said(f"broker-crash/{_how(crash)}"),
+            how=said(f"end/{_how(crash)}"),
             bracket=(time.start, time.latest) if time.latest is not None else None,
             back=end,
             affected=affected,
@@ -183,11 +180,7 @@ def _missed(outage: Outage) -> Message:
 
 def _how(crash: Crash) -> str:
     """The name of the phrase that says how the process ended, or began to."""
-    if (halted := crash.run.halted) is not None:
-        return "halted-on-directories" if halted.reason in HALTING else "halted-on-fault"
-    if crash.memory is not None:
-        return "out-of-memory"
-    return "crashed" if _begun(crash.run) is None else "did-not-finish"
+    return "out-of-memory" if crash.memory is not None and crash.run.halted is None else crash.run.ending
 
 
 def _cause(crash: Crash) -> Message:

@@ -31,10 +31,10 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def _same(group: Sequence[Event], event: Event, availability: Availability) -> bool:
-    """It follows at once, or the controller had not unfenced the broker before: the record of a fencing can be much later than the line,
-    if the machine slept in between."""
+    """It is of the same process, and follows at once, or the controller had not unfenced the broker before: the record of a fencing can be
+    much later than the line, if the machine slept in between."""
     last = group[-1]
-    if last.at is None or event.at is None:
+    if last.at is None or event.at is None or len({e.broker_epoch for e in (*group, event)} - {None}) > 1:
         return False
     if event.at - last.at <= SAME_FENCING:
         return True
@@ -55,8 +55,10 @@ def _fenced(event: Event) -> int | None:
 def _down(availability: Availability, event: Event, at: datetime) -> bool:
     """The broker was down, stopping or starting, so the fencing is a consequence; broker-crash or controlled-shutdown report it."""
     if not availability.lives:
-        return event.event != "broker-fenced"
-    return availability.outage(at, SAME_FENCING) is not None or bool(availability.begun(at - SAME_FENCING, at))
+        return event.event != "broker-fenced" or availability.joining(event)
+    return (
+        availability.joining(event) or availability.outage(at, SAME_FENCING) is not None or bool(availability.begun(at - SAME_FENCING, at))
+    )
 
 
 def _noticed(broker: int, until: datetime, availability: Availability) -> Event | None:

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.failed_replicas import SHOWN, Degradation, Episode, degradations, episodes, of_all_brokers, outs
+from forensics.model.cluster.failed_replicas import SHOWN, Degradation, Episode, degradations, departures, of_all_brokers
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
-from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, NOT_STATED, SLOW, STUCK, UNDER_REPLICATED
+from forensics.model.partition.absences import ABSENCES, NOT_STATED, SLOW, STUCK, UNDER_REPLICATED
 from forensics.model.rows import Rows
 from forensics.thresholds import WIDE_SHARE
 
 
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    for group in of_all_brokers(episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker), cluster):
+    for group in of_all_brokers(departures(partitions, cluster), cluster):
         yield _offline(group, cluster)
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
@@ -72,6 +72,7 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
             leaders=tuple(leaders),
             peak=series(partitions, leaders=False)[0].at(episode.start, episode.end),
             fluctuating=found.fluctuating,
+            alive=found.alive,
             some_known=NOT_STATED in causes,
             only_slow=causes - {NOT_STATED} == {SLOW},
             only_stuck=causes - {NOT_STATED} == {STUCK},

@@ -5,20 +5,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations, episodes, of_all_brokers, outs, shared, shown
+from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations, departures, of_all_brokers, shared, shown
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
-from forensics.model.partition.absences import ABSENCES, CRASHED, FIRST_STATE_AT, GONE, UNDER_REPLICATED
+from forensics.model.partition.absences import ABSENCES, FIRST_STATE_AT, UNDER_REPLICATED
 from forensics.model.rows import Rows
 
 OFFLINE = "offline"
 
 
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    gone = episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker)
+    gone = departures(partitions, cluster)
     shared_by_all = {id(episode) for group in of_all_brokers(gone, cluster) for episode in group}
     gone = [episode for episode in gone if id(episode) not in shared_by_all]
     slack = [found for found in degradations(partitions) if found.culprit is not None]
@@ -51,8 +52,15 @@ class _Whole:
 
     def short_without(self, broker: int, start: datetime | None, end: datetime | None) -> list[str]:
         """Partitions that were under-replicated in that period while this broker was in sync."""
-        within = ((name, [s for s in own if _overlap(s["start"], s["end"], start, end)]) for name, own in self._short)
-        return [name for name, own in within if own and not any(broker in s["missing"] for s in own)]
+        return [name for name, own in self._within(start, end) if own and not any(broker in s["missing"] for s in own)]
+
+    def explained(self, found: Degradation) -> bool:
+        """Whether every replica that was missing in that time was on the broker, or every partition with a missing one was led by it."""
+        own = (s for _, of in self._within(found.episode.start, found.episode.end) for s in of)
+        return all(s["leader"] == found.culprit if found.side == "leader" else {*s["missing"]} == {found.culprit} for s in own)
+
+    def _within(self, start: datetime | None, end: datetime | None) -> Iterator[tuple[str, list[Any]]]:
+        return ((name, [s for s in own if _overlap(s["start"], s["end"], start, end)]) for name, own in self._short)
 
 
 def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> Finding:
@@ -94,7 +102,7 @@ def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
     return Finding(
         kind="culprit-broker",
         severity=found.severity,
-        confidence="certain" if found.whole else "probable",
+        confidence="certain" if found.whole and found.alive else "probable",
         brokers=(broker,),
         start=episode.start,
         end=episode.end,
@@ -108,6 +116,8 @@ def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
             times=episode.times,
             missing=tuple(sorted({o.broker for o in episode.outs})),
             fluctuating=found.fluctuating,
+            alive=found.alive,
+            whole=found.whole and whole.explained(found),
         ),
         evidence=episode.evidence,
     )

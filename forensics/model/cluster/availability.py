@@ -16,7 +16,7 @@ from itertools import accumulate, takewhile
 from typing import Generic, TypeVar
 
 from forensics.model.events import Event
-from forensics.model.times import undated_first
+from forensics.model.message import Message, said
 from forensics.thresholds import (
     CLOCK_TOLERANCE,
     CONNECTION_FAILS_AT_ONCE,
@@ -34,8 +34,9 @@ S = TypeVar("S")
 
 
 CONTROLLED, KILLED, MISSED = "controlled", "killed", "missed"
-"""How a run ended: by a controlled shutdown; by a crash, shown by the next start or the process's own halt; or only missed by others:
-its log ends without a shutdown, and other nodes report that it was gone but not that it came back."""
+"""How a run ended: by a controlled shutdown, of which only `Outage.clean` says whether it is known to be complete; by a crash, shown by the
+next start or the process's own halt, even if it was stopping; or only missed by others: its log ends without a shutdown, and other nodes
+report that it was gone but not that it came back."""
 
 
 @dataclass
@@ -75,6 +76,18 @@ class BrokerRun:
         if self.outcome in ("crashed", "failed"):
             return None
         return self.stopping or (self.end if self.outcome == "stopped" else None)
+
+    @property
+    def asked(self) -> Event | None:
+        """The first event of a stop, whether or not it was completed; None for a process that halted."""
+        return self.stopping or self.controlled if self.halted is None else None
+
+    @property
+    def ending(self) -> str:
+        """How it ended without a complete stop: a phrase of forensics/words/end.toml."""
+        if self.halted is not None:
+            return "halted-on-directories" if self.halted.reason in HALTING else "halted-on-fault"
+        return "crashed" if self.asked is None else "did-not-finish"
 
     @property
     def handed_over(self) -> Event | None:
@@ -459,6 +472,29 @@ class Outage:
     process began."""
 
     @property
+    def begun(self) -> datetime | None:
+        """From when on others may have noticed it: a process that was killed while it was stopping had left ISRs before it ended."""
+        asked = self.life.asked.at if self.how == KILLED and self.life is not None and self.life.asked is not None else None
+        return asked if asked is not None and (self.since is None or asked < self.since) else self.since
+
+    @property
+    def sudden(self) -> bool:
+        """It ended without a stop, of which others would have known before."""
+        return self.how != CONTROLLED and self.begun == self.since
+
+    @property
+    def clean(self) -> bool:
+        """Whether the shutdown is known to be complete."""
+        return self.how == CONTROLLED and self.life is not None and self.life.outcome == "stopped"
+
+    @property
+    def ending(self) -> Message:
+        """How the process ended, in words that all use."""
+        if self.how == CONTROLLED:
+            return said(f"end/{'clean' if self.clean else 'asked'}")
+        return said(f"end/{self.life.ending if self.life is not None else 'crashed'}")
+
+    @property
     def latest(self) -> datetime | None:
         """The latest time at which the process can have ended, by the clock of the node that noticed it."""
         if self.noticed is None or self.noticed.at is None:
@@ -473,8 +509,8 @@ class Outage:
         return after.at if after is not None else self.until
 
     def covers(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> bool:
-        early = min(slack, CLOCK_TOLERANCE) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
-        return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
+        early = slack if self.sudden else min(slack, CLOCK_TOLERANCE)  # leaders do not move before the stop begins
+        return (self.begun is None or at >= self.begun - early) and (self.known is None or at <= self.known + slack)
 
     def overlaps(self, start: datetime, end: datetime | None) -> bool:
         return (self.until is None or self.until > start) and (end is None or self.since is None or self.since < end)
@@ -540,17 +576,29 @@ class Availability:
 
     def went_on(self, lost: Event) -> bool:
         """Whether the process that lost its session kept running: it reports so itself, or returns with the same broker epoch. A
-        restarted process registers again and gets a new one (KIP-631). Both reports must be from one source: a starting controller
-        repeats old facts at its own time."""
+        restarted process registers again and gets a new one (KIP-631), so a report with another epoch is not about this process. Both
+        reports must be from one source: a starting controller repeats old facts at its own time."""
         if lost.at is None:
             return False
         back = next(iter(self.between("back", lost.at, datetime.max)), None)
         until = back.at + STOP_NOTICED_EARLY if back is not None and back.at is not None else datetime.max
+        until = min((until, *self.begun(lost.at, datetime.max)[:1]))
+        of_process = {None, lost.broker_epoch} if lost.broker_epoch is not None else None
         gone = self.between("lost", lost.at - CONNECTION_FAILS_AT_ONCE, until)
+        gone = [e for e in gone if of_process is None or e.broker_epoch in of_process]
         if any(e.event == "session-expired" for e in gone):
             return True
         returns = [b for b in self.between("back", lost.at, until) if b.broker_epoch is not None]
         return any((b.source, b.broker_epoch) == (e.source, e.broker_epoch) and _place(b) > _place(e) for b in returns for e in gone)
+
+    def joining(self, lost: Event) -> bool:
+        """Whether the process that was lost had registered and was not in service yet: it is fenced until it has caught up (KIP-631)."""
+        if lost.broker_epoch is None or lost.at is None:
+            return False
+        before = (
+            w for w in ("registered", "back") if any(e.broker_epoch == lost.broker_epoch for e in self.between(w, datetime.min, lost.at))
+        )
+        return [*before] == ["registered"]
 
     def latest(self, at: datetime | None) -> Sequence[BrokerRun]:
         """The last run that had begun by `at` (None: of all), and the run before it."""
@@ -564,10 +612,23 @@ class Availability:
         """The process starts in a time span, without those that failed."""
         return self._begun[bisect_left(self._begun, after) : bisect_right(self._begun, until)]
 
+    def ran(self, at: datetime) -> bool:
+        """Whether a process that had begun by then printed something at that time or later."""
+        run = next(self.living(at, at), None)
+        if run is None:
+            return False
+        until, place = next(iter(self.begun(at, datetime.max)), datetime.max), bisect_left(self._last_lines, at)
+        logged = place < len(self._last_lines) and self._last_lines[place] < until
+        return logged or (run.last_seen is not None and run.last_seen.at is not None and run.last_seen.at >= at)
+
     def moved(self, after: datetime, until: datetime) -> bool:
         """Whether the broker left or returned in a time span."""
         reported = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
         return reported or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
+
+    def ended_before(self, begin: datetime) -> Outage | None:
+        """The end of the process before the one that began at a time."""
+        return next((a for a in reversed(self.outages) if a.until == begin and a.how != MISSED), None)
 
     def outage(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> Outage | None:
         """The last outage that covers a time."""
@@ -658,7 +719,7 @@ def _last_attempts(of_one_node: Sequence[Event], after: datetime, until: datetim
 
 
 def _spans(outages: Iterable[Outage]) -> Spans[Outage]:
-    return Spans(outages, lambda a: a.since, lambda a: a.known)
+    return Spans(outages, lambda a: a.begun, lambda a: a.known)
 
 
 _UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")

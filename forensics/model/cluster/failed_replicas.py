@@ -21,7 +21,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import values
 from forensics.model.findings import MAX_EVIDENCE, Evidence
 from forensics.model.message import Message, Value, said, unpacked
-from forensics.model.partition.absences import NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
+from forensics.model.partition.absences import CRASHED, GONE, NOT_SHOWN_RUNNING, NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
 from forensics.model.times import runs
 from forensics.thresholds import COMMON_SHARE, CRASH_NOTICED, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
@@ -64,6 +64,11 @@ class ReplicaAbsence:
     @property
     def clauses(self) -> tuple[Message, ...]:
         return _clauses(self.packed)
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process is known to have run when it was absent."""
+        return self.cause != UNKNOWN and all(c.id not in NOT_SHOWN_RUNNING for c in self.clauses)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -203,6 +208,13 @@ def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Ha
     return result
 
 
+def departures(partitions: Rows, cluster: Cluster) -> list[Episode]:
+    """The times at which each broker was gone, each after another of its processes."""
+    begun = {b: cluster.availability(b).begun for b in cluster.nodes}
+    found = outs(partitions, CRASHED, GONE)
+    return episodes(found, lambda o: (o.broker, len(begun[o.broker](datetime.min, o.start or datetime.min)) if o.broker in begun else 0))
+
+
 def of_all_brokers(found: Iterable[Episode], cluster: Cluster) -> list[list[Episode]]:
     """Overlapping episodes in which every broker of the cluster takes part, three at least: then none of them is the culprit."""
     everyone = {n.id for n in cluster.nodes.values() if n.broker}
@@ -245,11 +257,15 @@ class Degradation:
         return max(left.values(), default=0) >= MIN_FLUCTUATIONS
 
     @property
+    def alive(self) -> bool:
+        """The processes of all replicas are known to have run."""
+        return all(o.alive for o in self.episode.outs)
+
+    @property
     def severity(self) -> str:
         """A stall that passed is medium, and so is a stall that restarts of an uncollected broker may have caused."""
         lasting = self.episode.open or (self.episode.seconds() or 0) >= LASTING_S
-        alive = any(o.cause != UNKNOWN for o in self.episode.outs)
-        return "high" if alive and (self.fluctuating or lasting) else "medium"
+        return "high" if any(o.cause != UNKNOWN for o in self.episode.outs) and (self.fluctuating or lasting) else "medium"
 
 
 def degradations(partitions: Rows) -> list[Degradation]:
@@ -260,10 +276,10 @@ def degradations(partitions: Rows) -> list[Degradation]:
         left[o.name, o.broker] += o.times
     slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= MIN_FLUCTUATIONS]
     counted = [e for e in episodes(slack, lambda o: None, ONE_DEGRADATION) if e.times >= MIN_FLUCTUATIONS]
-    return [_blamed(e, partitions) for e in counted]
+    return [found for e in counted for found in _blamed(e, partitions)]
 
 
-def _blamed(episode: Episode, partitions: Rows) -> Degradation:
+def _blamed(episode: Episode, partitions: Rows) -> list[Degradation]:
     missing: Counter[int] = Counter()
     leading: Counter[int] = Counter()
     for o in episode.outs:
@@ -271,8 +287,20 @@ def _blamed(episode: Episode, partitions: Rows) -> Degradation:
         leading[o.leader] += o.times
     (broker, most), (leader, led) = missing.most_common(1)[0], leading.most_common(1)[0]
     if most >= COMMON_SHARE * episode.times:
-        return Degradation(episode, broker, "replica", most == episode.times)
+        return [Degradation(episode, broker, "replica", most == episode.times)]
     elsewhere = any(row["leader"] != leader and len(row["replicas"] or ()) > 1 for row in partitions)
     if led >= COMMON_SHARE * episode.times and leader >= 0 and elsewhere:
-        return Degradation(episode, leader, "leader", led == episode.times)
-    return Degradation(episode, None, "", False)
+        return [Degradation(episode, leader, "leader", led == episode.times)]
+    if len(parts := _one_after_the_other(episode)) == 1:
+        return [Degradation(episode, None, "", False)]
+    return [found for e in parts if e.times >= MIN_FLUCTUATIONS for found in _blamed(e, partitions)]
+
+
+def _one_after_the_other(episode: Episode) -> list[Episode]:
+    """Its parts, if brokers were missing only before or after others: what happened to single brokers is no event of the cluster."""
+    parts: list[list[Episode]] = []
+    for own in sorted(episodes(episode.outs, lambda o: o.broker), key=lambda e: e.start or datetime.min):
+        if not parts or (own.start or datetime.min) > max(e.end or datetime.max for e in parts[-1]):
+            parts.append([])
+        parts[-1].append(own)
+    return [Episode(tuple(o for e in own for o in e.outs)) for own in parts]

@@ -62,6 +62,9 @@ QUOTED, QUOTED_EACH = 8, 3
 """Number of intervals of a partition that travel with their evidence, and of pieces of each."""
 LOST_SESSION = "absence/lost-session"
 """Clause about a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
+MAY_HAVE_ENDED = "absence/may-have-ended"
+NOT_SHOWN_RUNNING = frozenset({MAY_HAVE_ENDED, "absence/may-have-crashed"})
+"""Clauses about a replica whose process is not shown to have run after it left the ISR."""
 _THROTTLED = "absence/throttled-from-start"
 
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_STATED})
@@ -360,11 +363,27 @@ class _Judge:
         left, state = case.left, case.state
         if (asleep := left.suspension) is not None:
             return AbsenceCause(SUSPENDED, "probable", (asleep.clause,), evidence=asleep.events)
-        if (behind := self._fell_behind(left, state, case.end.at if case.end is not None else None)) is not None:
-            return behind
-        if (taken := self._taken_out(case)) is not None:
+        behind = self._log_ended(left) or self._fell_behind(left, state, case.end.at if case.end is not None else None)
+        if behind is None and (taken := self._taken_out(case)) is not None:
             return _cause(GONE, "probable", "not-alive", left.broker, [taken])
-        return self._stuck_or_slow(left, state)
+        alive, cause = self._alive(case), behind or self._stuck_or_slow(left, state)
+        if alive or cause.kind not in (STUCK, SLOW, NOT_STATED):
+            return cause
+        if cause.kind == NOT_STATED:
+            return _cause(UNKNOWN, "possible", "not-shown-running", left.broker, cause.evidence)
+        cause.clauses, cause.confidence = (*cause.clauses, said(MAY_HAVE_ENDED, broker=left.broker)), "probable"
+        return cause
+
+    def _alive(self, case: _Case) -> bool:
+        """Whether the process is shown to have run after the replica had left: it printed a line, or the replica returned without a start
+        in between."""
+        left, at = case.left, case.left.at
+        if at is None or left.availability.ran(at):
+            return True
+        begun = left.availability.begun(at, datetime.max)[:1]
+        until = min((begun or [datetime.max])[0], case.end.at if case.end is not None and case.end.at is not None else datetime.max)
+        back = case.end is not None and left.broker in case.end.isr and case.end.at is not None and case.end.at == until
+        return back or self.signs.between(left.broker, at, until)
 
     def counts_to_end(self, broker: int, first: int) -> bool:
         """Whether an absence from the state with index `first` to the last one counts. If the assignment is unknown, a replica that did
@@ -385,7 +404,7 @@ class _Judge:
         if stopped is not None and at > stopped + CRASH_NOTICED:
             return None if self.signs.between(broker, stopped, at) else outage  # it ran again, in a part of its log that was not collected
         again = outage.followed  # a start that failed prints lines about partitions, too
-        lived = outage.how == KILLED and again is not None and self.signs.between(broker, at, again - STOP_NOTICED_EARLY)
+        lived = outage.sudden and again is not None and self.signs.between(broker, at, again - STOP_NOTICED_EARLY)
         return None if lived else outage
 
     def _log_dir(self, left: IsrRemoval) -> _FailedDirectory | None:
@@ -436,16 +455,19 @@ class _Judge:
         back = self._began(left, outage, end)
         offline, lines = self._offline_since_start(left, outage.until, end)
         evidence = [outage.event, *lines]
-        if outage.how == KILLED:
-            before = at is not None and outage.until is not None and at > outage.until + STOP_NOTICED_EARLY
-            elsewhere = outage.event.cluster not in (None, self.cluster.number)
-            clause = said("absence/crashed", broker=broker, before=before, elsewhere=elsewhere)
-            return AbsenceCause(CRASHED, "certain", (clause, *offline), back, evidence)
-        ended = outage.life.end_at if outage.life is not None else None
-        clause = said("absence/stopping", broker=broker)
-        if at is not None and ended is not None and at > ended + CRASH_NOTICED:
-            clause = said("absence/stopped", broker=broker, at=ended, not_back=outage.covers(at))
-        return AbsenceCause(RESTARTED if back is not None else STOPPED, "certain", (clause, *offline), back, evidence)
+        killed, ended = outage.how == KILLED, outage.life.end_at if outage.life is not None else None
+        long = not killed and at is not None and ended is not None and at > ended + CRASH_NOTICED
+        clause = said(
+            "absence/ended",
+            broker=broker,
+            how=outage.ending,
+            before=killed and at is not None and outage.until is not None and at > outage.until + STOP_NOTICED_EARLY,
+            elsewhere=killed and outage.event.cluster not in (None, self.cluster.number),
+            at=ended if long else None,
+            not_back=long and at is not None and outage.covers(at),
+        )
+        kind = CRASHED if killed else RESTARTED if back is not None else STOPPED
+        return AbsenceCause(kind, "certain", (clause, *offline), back, evidence)
 
     def _began(self, left: IsrRemoval, outage: Outage, end: State | None) -> datetime | None:
         """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. None for a
@@ -480,9 +502,12 @@ class _Judge:
         return said("absence/not-collected", broker=left.broker, begins=runs[0].begin_at if runs and runs[0].begin is not None else None)
 
     def _log_ended(self, left: IsrRemoval) -> AbsenceCause | None:
-        """Its log ends, and no other broker saw it again: most likely it crashed, but only its next start would prove that."""
+        """Its log ends, and no other broker saw it again: most likely it crashed, but only its next start would prove that. A process that
+        was missed much later was running, unless only a new controller could miss it."""
         missed = left.availability.missed
         if missed is None or left.at is None or not missed.covers(left.at):
+            return None
+        if missed.event.reason != "live" and missed.latest is not None and missed.latest > left.at + CRASH_NOTICED:
             return None
         return _cause(GONE, "probable", "log-ends", left.broker, [missed.event], not_found=missed.event.reason == "live")
 
@@ -501,8 +526,7 @@ class _Judge:
         if measured is not None and measured.confidence == "certain":
             return throttled or measured
         return (
-            self._log_ended(left)
-            or self._session_lost(left, end, measured)
+            self._session_lost(left, end, measured)
             or throttled
             or measured
             or self._failing(left.broker, at, lag)

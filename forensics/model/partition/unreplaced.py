@@ -77,9 +77,8 @@ def unreplaced(
 
 def ended(outage: Outage, crash: CrashTime) -> Message:
     """How and when a node ended."""
-    if outage.how == CONTROLLED:
-        return said("unreplaced/shut-down", at=outage.since)
-    return said("unreplaced/crashed", bracket=(crash.start, crash.latest))
+    at = {"at": outage.since} if outage.how == CONTROLLED else {"bracket": (crash.start, crash.latest)}
+    return said("unreplaced/ended", how=outage.ending, **at)
 
 
 def _led(

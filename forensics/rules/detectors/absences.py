@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from forensics.model.cluster.availability import KILLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import Episode, ReplicaAbsence, episodes, outs, shown
 from forensics.model.events import Event
@@ -51,7 +52,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
                     partition_count=len(episode.names),
                     times=episode.times if episode.times > len(episode.names) else None,
                     reasons=episode.reasons(),
-                    **(_of_restart(episode) if back else _of_running(episode, cluster)),
+                    **(_of_restart(episode, cluster) if back else _of_running(episode, cluster)),
                 ),
                 evidence=episode.evidence,
             )
@@ -66,6 +67,7 @@ def _of_running(episode: Episode, cluster: Cluster) -> dict[str, Any]:
     return {
         "fenced": all(o.clauses[-1].id == LOST_SESSION for o in episode.outs),
         "hindered": hindered,
+        "alive": all(o.alive for o in episode.outs),
         "leader": memory.writer if memory is not None else None,
         "without_memory": memory.at if memory is not None else None,
     }
@@ -94,14 +96,17 @@ def _process(o: ReplicaAbsence) -> Hashable:
     return o.broker, o.cause, o.back if o.times == 1 else None
 
 
-def _of_restart(episode: Episode) -> dict[str, Any]:
-    """How the replicas of a restarted broker came back."""
+def _of_restart(episode: Episode, cluster: Cluster) -> dict[str, Any]:
+    """How the process before had ended, and how the replicas of the restarted broker came back."""
     first, left, end = episode.outs[0], episode.start, episode.end
     elected = list(dict.fromkeys(o.name for o in episode.outs if o.elected))
     copied = [name for name in episode.names if name not in elected]
     assert first.back is not None
+    ended = cluster.availability(first.broker).ended_before(first.back)
     return {
-        "cleanly": first.cause == RESTARTED,
+        "cleanly": ended is not None and ended.clean,
+        "crashed": ended.how == KILLED if ended is not None else first.cause != RESTARTED,
+        "ended": ended.ending if ended is not None else None,
         "back": first.back,
         "early": left is not None and first.back < left,
         "behind": sum(o.end is None for o in episode.outs) or None,

@@ -58,6 +58,7 @@ def led(*, lag_ms: int = 10_000, heard: bool = True) -> Story:
     s.put("broker-2/config/server.properties", ["broker.id=2", f"replica.lag.time.max.ms={lag_ms}"])
     if heard:
         s.line(1, "server", -60, ALIVE.format(1))
+        s.line(1, "controller", 900, "DEBUG [Controller id=1] Controller 2 is elected (kafka.controller.KafkaController)")
     return s
 
 
@@ -219,6 +220,22 @@ def test_before_2_2_the_line_tells_no_offsets() -> None:
     assert finding.cause == "not-in-sync"
     assert any("GC log of broker 1" in step for step in words(finding).next_steps)
     assert of(report(s.files), "stuck-replica", "slow-replica") == []
+
+
+def test_a_broker_whose_log_ends_first_is_not_told_as_running() -> None:
+    s = led(heard=False)
+    s.line(1, "server", -60, ALIVE.format(1))
+    s.line(2, "server", 30, "INFO [Partition t-0 broker=2] Shrinking ISR from 2,3,1 to 2,3 (kafka.cluster.Partition)")
+    one = out(s)
+    assert (one.cause, one.confidence) == (UNKNOWN, "possible")
+    s = led(heard=False)
+    s.line(1, "server", -60, ALIVE.format(1))
+    shrinks(s, 30, 100, 9_000, caught_up=18)
+    one = out(s)
+    assert (one.cause, one.confidence) == (STUCK, "probable")
+    assert one.clauses[-1].id == "absence/may-have-ended"
+    (finding,) = of(report(s.files), "stuck-replica")
+    assert "was stuck, not slow" not in words(finding).explanation
 
 
 def test_before_0_9_a_burst_of_messages_was_enough() -> None:
