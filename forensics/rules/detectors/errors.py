@@ -15,6 +15,7 @@
     meanwhile = true        `{meanwhile}` is what the partitions of the node missed in this time
     values = "FUNCTION"     FUNCTION(errors, cluster), of a partition with its timeline: more values, and what else its statement says; None if
                             there is nothing to report
+    partitions = true       FUNCTION(errors, cluster, partitions): it also gets the rows of partitions
     message = "found"       name of its message
 
 Messages can name {who}, {span}, {thrown}, {why} and {cause_steps} (of a cause that the errors name), {value}, {back} (the time of
@@ -77,12 +78,12 @@ class _Find:
             functions[declared["values"]] if "values" in declared else _nothing,
         )
 
-    def findings(self, times: CrashTimes | None, *scope: Any) -> Iterator[Finding]:
+    def findings(self, times: CrashTimes | None, *scope: Any, **rows: Rows) -> Iterator[Finding]:
         """`scope`: the cluster, or a timeline and the cluster."""
         chosen = [e for e in scope[0].of(*self.declared["events"]) if self._fits(e) and self.asked(e, *scope)]
         for errors in failures(chosen, self.common, None if self.declared.get("whenever") else SAME_FAILURE) if chosen else ():
             if not self.declared.get("lasting") or lasted(errors):
-                own = self.own(errors, *scope)
+                own = self.own(errors, *scope, **rows)
                 if own is not None:
                     yield self._finding(errors, own, times, *scope)
 
@@ -162,7 +163,8 @@ def _of_partition(finds: Iterable[_Find], timeline: PartitionTimeline, cluster: 
 def _of_cluster(finds: Iterable[_Find], cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for find in finds:
-        yield from find.findings(times if find.declared.get("meanwhile") else None, cluster)
+        rows = {"partitions": partitions} if find.declared.get("partitions") else {}
+        yield from find.findings(times if find.declared.get("meanwhile") else None, cluster, **rows)
 
 
 def judges(kind: str, declared: Mapping[str, Any]) -> Mapping[str, Any]:
