@@ -4,7 +4,7 @@ Here: which findings are causes, which of them are one incident, which findings 
 incident. Not here: how the findings of one incident become one of each kind (folding), or how a screen shows it (forensics.views).
 
 A finding about what happened to a broker (Rule.root) is a cause. Later findings about the same broker, until it was in sync again, are its
-consequences.
+consequences, and so are those that a rule declares to be caused by a finding about the same partition (Rule.caused_by).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from operator import itemgetter
+from datetime import datetime
+from itertools import pairwise, takewhile
+from operator import attrgetter, itemgetter
 from typing import Annotated, NamedTuple
 
 from forensics.incidents.folding import by_event, hit, places, recurring
@@ -25,13 +26,17 @@ from forensics.model.record import Int32, Record
 from forensics.model.times import runs
 from forensics.proof.aftermath import sentences
 from forensics.rules import RULES, kind_of, rule_of
-from forensics.thresholds import CRASH_NOTICED, LEADERSHIP_RETURNS, SAME_INCIDENT, STOP_NOTICED_EARLY
+from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, LEADERSHIP_RETURNS, SAME_INCIDENT, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 
 ROLLING = "rolling-restart"
 """The kind of an incident in which several brokers were stopped one after the other."""
 _EXPLAINED_BY = {cause: rule.kind for rule in RULES for cause in rule.explains}
 """Causes that findings name, with the kind of event that explains them; other causes are kinds themselves."""
+
+
+_MECHANISMS = frozenset({"unclean-election", "unflushed-log"})
+"""Causes of losses that are no event of a broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +107,10 @@ class ClusterFindings:
         self._found, self._number, self._controllers = findings, number, controllers
         self._unjudged = unjudged
         self._causes = {r.kind: r for r in rules if r.root or r.plan}
-        self._groups = _groups(findings, self._causes)
+        self._caused_by = {r.kind: _ByPlace(r.caused_by, findings) for r in rules if r.caused_by}
+        self._groups = _groups(findings, self._causes, rules)
         self._roots = {c: g.id for g in self._groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
-        self._of_brokers = _BrokerEvents(self._groups)
+        self._of_brokers = _BrokerEvents(r for g in self._groups for r in g.roots)
 
     def findings(self, rule: Rule) -> list[Finding]:
         """The findings of the rule, those of one event as one."""
@@ -112,7 +118,12 @@ class ClusterFindings:
         return [replace(f, cluster=self._number) for f in found] if self._number else found
 
     def _incident_of(self, f: Statement) -> str | None:
-        return (self._roots.get(f) if f.kind in self._causes else None) or self._of_brokers.followed(f)
+        if f.kind in self._causes and (own := self._roots.get(f)) is not None:
+            return own
+        if f.kind in self._caused_by and (cause := self._caused_by[f.kind].of(f)) is not None:
+            return self._incident_of(cause)
+        root = self._of_brokers.followed(f)
+        return self._roots[root.cause] if root is not None else None
 
     def incidents(self, folded: Iterable[Finding]) -> list[Incident]:
         """The incidents, worst first, with the folded findings that belong to them. Incidents whose findings were folded into a recurring one
@@ -139,6 +150,9 @@ class ClusterFindings:
         impact = tuple(_impact(members, doubtful, ended=ended))
         of_losses = sentences((f, p) for f in members if f.loss for p in places(f))
         values = {
+            "mechanisms": tuple(
+                self._mechanisms([f for f in members if f.loss and f.confidence != "possible" and f.committed is not False])
+            ),
             "what": _what(group, members, self._causes, self._controllers),
             "when": _when(group, self._causes, self._controllers),
             "impact": impact,
@@ -159,6 +173,14 @@ class ClusterFindings:
             cluster=self._number,
         )
 
+    def _mechanisms(self, lost: Sequence[Finding]) -> Iterator[Message]:
+        """How the records were lost, with the setting that made it possible, most partitions first."""
+        for cause, _ in Counter(f.cause for f in lost for _ in places(f) if f.cause in _MECHANISMS).most_common():
+            affected = hit(f for f in lost if f.cause == cause)
+            names = {f"{topic}-{partition}" for topic, partition in affected}
+            settings = (f.cause for f in map(attrgetter("whole"), self._found.get("risky-setting", ())) if names & _made_possible(f))
+            yield said(f"incident/by-{cause}", partitions=len(affected), settings=tuple(dict.fromkeys(settings)))
+
     @cached_property
     def _unjudged_by_replicas(self) -> Counter[tuple[int, ...]]:
         """The number of partitions whose verdict is unknown, by their replicas: many partitions have the same ones."""
@@ -170,6 +192,13 @@ class ClusterFindings:
         brokers = {*group.brokers}
         unknown = sum(count for replicas, count in self._unjudged_by_replicas.items() if not replicas or not brokers.isdisjoint(replicas))
         return said("incident/unjudged", partitions=unknown) if unknown else said("incident/no-impact")
+
+
+def _made_possible(setting: Finding) -> set[Value]:
+    """The partitions of whose losses a setting was a cause."""
+    consequences = setting.known.get("consequences")
+    said_of = consequences if isinstance(consequences, tuple) else ()
+    return {dict(m.values)["name"] for m in said_of if isinstance(m, Message) and m.id == "risky-setting/lost"}
 
 
 def recurring_of_each(clusters: Sequence[ClusterFindings], rules: Sequence[Rule]) -> list[Finding]:
@@ -188,62 +217,69 @@ class _BrokerEvent(NamedTuple):
 
     start: datetime
     root: _Root
-    group: str
     over: datetime
     """When this event and all before it in its list were over."""
 
 
 _BEGAN = itemgetter(0)
+_Found = tuple[bool, bool, datetime]
+"""How well an event explains a finding: whether the finding names it, whether it surely had begun, and its begin."""
 
 
 class _BrokerEvents:
     """The events of each broker by time. Events of different causes, and events that never ended, are in separate lists, so that each
     search looks only at its own."""
 
-    def __init__(self, groups: Iterable[_Group]) -> None:
+    def __init__(self, roots: Iterable[_Root]) -> None:
         self._by_broker: dict[int, dict[tuple[str | None, bool], list[_BrokerEvent]]] = defaultdict(dict)
-        for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
+        for root in sorted(roots, key=lambda r: r.start):
             for broker in root.brokers:
                 for kind in (None, root.cause.kind):
                     before, end = self._by_broker[broker].setdefault((kind, root.end is None), []), root.end or datetime.max
-                    before.append(_BrokerEvent(root.start, root, group, max(end, before[-1].over) if before else end))
+                    before.append(_BrokerEvent(root.start, root, max(end, before[-1].over) if before else end))
 
-    def followed(self, f: Statement) -> str | None:
+    def followed(self, f: Statement) -> _Root | None:
         """The last event of one of the finding's brokers that began before the finding and was not over. An event with the cause that the
         finding itself names has priority."""
+        found = [best for broker in f.brokers if (best := self.of_broker(f, broker)) is not None]
+        return max(found, key=itemgetter(0))[1] if found else None
+
+    def of_broker(self, f: Statement, broker: int) -> tuple[_Found, _Root] | None:
+        """The event of one broker that explains the finding best."""
         at = f.happened or f.end
-        if at is None:
+        events = self._by_broker.get(broker)
+        if at is None or events is None:
             return None
-        settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
         kinds = (None,) if f.cause is None else (_EXPLAINED_BY.get(f.cause, f.cause), None)
-        found: list[tuple[bool, bool, datetime, str]] = []
-        for broker in f.brokers:
-            events = self._by_broker.get(broker, {})
-            for kind in kinds:
-                for still in (True, False):
-                    if same_kind := events.get((kind, still)):
-                        found.extend(_before(same_kind, at, settles, named=kind is not None))
-                if found and found[-1][0]:
-                    break  # an event with the named cause has priority, and was found
-        return max(found)[3] if found else None
+        for kind in kinds:  # an event with the named cause has priority
+            found = [e for still in (True, False) for e in _before(events.get((kind, still), ()), at, f, named=kind is not None)]
+            if found:
+                return max(found, key=itemgetter(0))
+        return None
 
 
-def _before(events: Sequence[_BrokerEvent], at: datetime, settles: timedelta, *, named: bool) -> Iterator[tuple[bool, bool, datetime, str]]:
+def _before(events: Sequence[_BrokerEvent], at: datetime, f: Statement, *, named: bool) -> Iterator[tuple[_Found, _Root]]:
     """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better. `named`: the finding names
-    them as its cause."""
+    them as its cause. Nothing comes before a cause whose time is known, and a loss before none; others may be noticed a little before their
+    causes."""
+    settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
     begun: datetime | None = None
-    over = at - settles
     for place in range(bisect_right(events, at + CRASH_NOTICED, key=_BEGAN) - 1, -1, -1):
         event = events[place]
-        if event.over < over or (begun is not None and event.start < begun):
+        if event.over < at - settles or (begun is not None and event.start < begun):
             return
-        end = event.root.end
-        if end is None or at <= end + settles:
-            yield named, event.start <= at + STOP_NOTICED_EARLY, event.start, event.group
-            begun = event.start if event.start <= at + STOP_NOTICED_EARLY else None
+        root = event.root
+        early = CLOCK_TOLERANCE if root.cause.start_latest is not None else STOP_NOTICED_EARLY
+        exact = f.loss or root.cause.start_latest is not None or _is(root, Purpose.CLEAN_STOP)
+        if (root.end is None or at <= root.end + settles) and not (exact and event.start > at + early):
+            surely = (root.cause.start_latest or event.start) <= at + STOP_NOTICED_EARLY
+            yield (named, surely, event.start), root
+            begun = event.start if surely else None
 
 
-def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Rule]) -> list[_Group]:
+def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Rule], rules: Sequence[Rule]) -> list[_Group]:
+    """The events of each incident: those of one broker that follow from each other, those that nothing tells apart in time, and those of
+    several brokers that one finding needs together. Others are events of their own, even at the same time."""
     returns = _returns(findings.get(kind_of(Purpose.RETURN), ()))
     roots = [
         _Root(f.brokers if f.partition is None else f.brokers[:1], _counted_from(f.start, f.start_latest), _over(f, returns), f)
@@ -256,12 +292,48 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
     roots.sort(key=lambda r: (r.start, _is(r, Purpose.CRASH), r.cause.kind, r.brokers))
     plans = [f for kind, rule in causes.items() if rule.plan for f in findings.get(kind, ()) if f.start is not None]
     planned = _planned([r for r in roots if _is(r, Purpose.CLEAN_STOP)], sorted(plans, key=_start))
-    stops = [r for r in roots if _is(r, Purpose.CLEAN_STOP) and r not in {x for own in planned.values() for x in own}]
-    found = [*runs([r for r in roots if not _is(r, Purpose.CLEAN_STOP)], _during), *runs(stops, _next)]
+    of_plans = {x for own in planned.values() for x in own}
+    together = _Together(r for r in roots if r not in of_plans)
+    together.join(_pairs(r for r in roots if not _is(r, Purpose.CLEAN_STOP)))
+    together.join(pair for pair in pairwise(r for r in roots if _is(r, Purpose.CLEAN_STOP) and r not in of_plans) if _next(*pair))
+    events = _BrokerEvents(roots)
+    for rule in (r for r in rules if r.of_all_brokers):
+        others = _ByPlace(rule.made_possible_by, findings)
+        for f in findings.get(rule.kind, ()):
+            if f.confidence == "possible" or (f.loss and f.committed is False):
+                continue
+            brokers = dict.fromkeys((*f.brokers, *(because.brokers if (because := others.of(f)) is not None else ())))
+            best = (events.of_broker(f, broker) for broker in brokers) if len(brokers) > 1 else ()
+            together.join([[found[1] for found in best if found is not None and found[1] not in of_plans]])
     return [
         *(_Group(_id(own, plan), plan.kind, tuple(own), plan) for plan, own in planned.items()),
-        *(_Group(_id(group), _kind(group), tuple(group)) for group in found),
+        *(_Group(_id(group), _kind(group), tuple(group)) for group in together.groups()),
     ]
+
+
+class _Together:
+    """Which events are of one incident."""
+
+    def __init__(self, roots: Iterable[_Root]) -> None:
+        self._first = {root: root for root in roots}
+        """For each event an earlier one of its incident, or itself."""
+
+    def join(self, groups: Iterable[Sequence[_Root]]) -> None:
+        for group in groups:
+            for one, other in pairwise(group):
+                first, second = self._of(one), self._of(other)
+                self._first[second] = first
+
+    def _of(self, root: _Root) -> _Root:
+        while (first := self._first[root]) != root:
+            self._first[root] = root = self._first[first]
+        return root
+
+    def groups(self) -> Iterable[list[_Root]]:
+        found: dict[_Root, list[_Root]] = defaultdict(list)
+        for root in self._first:
+            found[self._of(root)].append(root)
+        return found.values()
 
 
 def _planned(stops: Sequence[_Root], plans: Sequence[Statement]) -> dict[Statement, list[_Root]]:
@@ -290,8 +362,9 @@ def _returns(restarts: Iterable[Statement]) -> dict[tuple[int, str | None], list
 
 
 def _kind(roots: Sequence[_Root]) -> str:
-    rolling = _is(roots[0], Purpose.CLEAN_STOP) and len({b for r in roots for b in r.brokers}) > 1
-    return ROLLING if rolling else roots[0].cause.kind
+    faults = [r for r in roots if not _is(r, Purpose.CLEAN_STOP)]
+    rolling = not faults and len({b for r in roots for b in r.brokers}) > 1
+    return ROLLING if rolling else (faults or roots)[0].cause.kind
 
 
 def _is(root: _Root, purpose: Purpose) -> bool:
@@ -319,13 +392,49 @@ def _start(f: Statement) -> datetime:
     return f.start or datetime.max
 
 
-def _during(before: Sequence[_Root], after: _Root) -> bool:
-    """It began before the previous one was over, and soon after its start."""
-    return any((r.end is None or after.start <= r.end) and after.start <= r.start + SAME_INCIDENT for r in before)
+def _during(before: _Root, after: _Root) -> bool:
+    """It is of the same broker, and began before the other was over and soon after its start; or the same happened to both at one time."""
+    if {*before.brokers} & {*after.brokers}:
+        return (before.end is None or after.start <= before.end) and after.start <= before.start + SAME_INCIDENT
+    until = before.cause.start_latest or before.start
+    return before.cause.kind == after.cause.kind and after.start <= until + STOP_NOTICED_EARLY
 
 
-def _next(before: Sequence[_Root], after: _Root) -> bool:
-    return any(r.end is not None and after.start <= r.end + SAME_INCIDENT for r in before[-1:])
+def _next(before: _Root, after: _Root) -> bool:
+    return before.end is not None and after.start <= before.end + SAME_INCIDENT
+
+
+def _pairs(roots: Iterable[_Root]) -> Iterator[tuple[_Root, _Root]]:
+    """Each event, by time, with the last one of each of its brokers, and the last one of its kind, that is of the same incident."""
+    seen: dict[int | str, list[_Root]] = defaultdict(list)
+    for after in roots:
+        keys: tuple[int | str, ...] = (*after.brokers, after.cause.kind)
+        for key in keys:
+            lately = takewhile(lambda r, since=after.start - SAME_INCIDENT: r.start >= since, reversed(seen[key]))  # type: ignore[misc]
+            if (before := next((r for r in lately if _during(r, after)), None)) is not None:
+                yield before, after
+            seen[key].append(after)
+
+
+class _ByPlace:
+    """Findings by partition, as causes of others."""
+
+    def __init__(self, kinds: Iterable[str], findings: Mapping[str, Sequence[Statement]]) -> None:
+        self._of: dict[tuple[str | None, int | None], list[Statement]] = defaultdict(list)
+        for f in (f for kind in kinds for f in findings.get(kind, ())):
+            self._of[f.topic, f.partition].append(f)
+
+    def of(self, f: Statement) -> Statement | None:
+        """The last one in whose time the finding happened."""
+        at, own = f.happened, self._of.get((f.topic, f.partition), ())
+        if at is None:
+            return None
+        return max((c for c in own if c.start is not None and _within(c, at)), key=_start, default=None)
+
+
+def _within(cause: Statement, at: datetime) -> bool:
+    until = datetime.max if cause.end is None else cause.end + STOP_NOTICED_EARLY
+    return _start(cause) - STOP_NOTICED_EARLY <= at <= until
 
 
 def _nodes(ids: Collection[int], controllers: Collection[int]) -> Value:

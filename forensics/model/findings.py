@@ -584,6 +584,12 @@ class Rule:
     """Its findings mean that records are gone, or may be."""
     with_leadership: bool = False
     """It occurs when leadership returns to a broker."""
+    caused_by: tuple[str, ...] = ()
+    """Kinds whose findings about the same partition at that time are the cause of its findings."""
+    of_all_brokers: bool = False
+    """It takes what happened to all of its brokers: these are one incident."""
+    made_possible_by: tuple[str, ...] = ()
+    """Kinds whose findings about the same partition at that time have more of these brokers."""
     of_first_broker: bool = False
     """It happened to its first broker; the other brokers of a finding noticed it."""
     explains: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from forensics.model.message import values
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.rows import Rows
-from forensics.thresholds import NAMED
+from forensics.thresholds import CRASH_NOTICED, NAMED
 
 Made = tuple[str, Mapping[str, Any]]
 """Name of a partition, and a row of its fact EMPTIED."""
@@ -83,7 +83,8 @@ def _when(
     if missing:
         return max((at for at in in_sync if at <= missing[0].at), default=None), missing[0].at
     ended = (_ended(a) for a in cluster.availability(broker).outages if a.until == begun)
-    return max((*(at for at in ended if at is not None), *in_sync), default=None), begun
+    still = (at - CRASH_NOTICED for at in in_sync)  # a broker that has ended is in the ISR until others notice
+    return max((*(at for at in ended if at is not None), *still), default=None), begun
 
 
 def _ended(outage: Outage) -> datetime | None:

@@ -176,6 +176,43 @@ def test_records_of_an_earlier_cluster_are_lost_by_the_change_and_not_by_a_later
     }
 
 
+def test_a_loss_is_not_put_down_to_a_crash_that_may_have_come_after_it() -> None:
+    stop, back = of_broker("controlled-shutdown", 1, 0, 5), of_broker("restarted-replica", 1, 20, 30)
+    crash = replace(of_broker("broker-crash", 2, 1.5, 60), start_latest=NOON + timedelta(seconds=12))
+    lost = gone(0, brokers=(1, 2), end=NOON + timedelta(seconds=1), offsets=(Range(0, 4),), committed=False, cause="uncommitted-tail")
+    _, found = incidents(by_kind([stop, replace(back, cause=stop.kind), crash, lost]), RULES)
+    of = {i.kind: of_incident(i).summary.partition(": ")[2] for i in found}
+    assert of == {
+        "controlled-shutdown": "4 offsets of 1 partition that were never committed were truncated",
+        "broker-crash": "no significant impact",
+    }
+
+
+def test_faults_of_two_brokers_are_one_incident_only_if_one_loss_needs_both() -> None:
+    crashes = [of_broker("broker-crash", 1, 0, 300), of_broker("broker-crash", 2, 100, 300)]
+    apart = [gone(0, 20, brokers=(1,), cause="unflushed-log"), short(1, 110)]
+    together_ = [gone(0, 120, brokers=(1, 2), cause="unflushed-log")]
+    for losses, brokers in ((apart, [(1,), (2,)]), (together_, [(1, 2)])):
+        _, found = incidents(by_kind([*crashes, *losses]), RULES)
+        assert sorted(i.brokers for i in found) == brokers
+
+
+def test_an_unclean_election_is_the_cause_of_its_losses_and_the_setting_is_named() -> None:
+    stop, crash = of_broker("controlled-shutdown", 1, 0, 200), of_broker("broker-crash", 2, 100, 200)
+    headless = replace(offline(0, 100, (2,)), end=NOON + timedelta(seconds=150))
+    at = NOON + timedelta(seconds=120)
+    elected = found.found("unclean-election", topic="t", partition=0, brokers=(1,), start=at, end=at)
+    lost = gone(0, brokers=(2, 1), start=NOON, end=at, cause="unclean-election", offsets=(Range(0, 9),), committed=True)
+    risk = found.found("risky-setting", cause="x=true", values=values(consequences=(said("risky-setting/lost", name="t-0"),)))
+    rules = (*RULES, *map(rule_of, ("unclean-election", "risky-setting")))
+    told, (incident,) = incidents(by_kind([stop, crash, headless, elected, lost, risk]), rules)
+    assert {f.kind for f in told if f.incident is None} == {"risky-setting"}
+    assert incident.kind == "broker-crash"
+    assert of_incident(incident).summary.startswith(
+        "A leader was elected from outside the ISR in 1 partition (x=true) after broker 1 shut down cleanly and broker 2 crashed: 9 offsets"
+    )
+
+
 def test_another_cluster_is_never_without_impact() -> None:
     _, (incident,) = incidents(by_kind([of_broker("cluster-recreated", 1, 0, 30)]), (*RULES, JOINED))
     assert of_incident(incident).summary.endswith("the records of the cluster before are not in this one, unless its logs were kept")
