@@ -10,16 +10,17 @@ consequences, and so are those that a rule declares to be caused by a finding ab
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise, takewhile
 from operator import attrgetter, itemgetter
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from forensics.incidents.folding import by_event, hit, places, recurring
+from forensics.model.cluster.availability import Spans
 from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
 from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.record import Int32, Record
@@ -212,31 +213,21 @@ def _gravity(of: Iterable[Finding | Incident]) -> int:
     return -max(LEVELS.index(f.severity) for f in of)
 
 
-class _BrokerEvent(NamedTuple):
-    """An event of a broker."""
-
-    start: datetime
-    root: _Root
-    over: datetime
-    """When this event and all before it in its list were over."""
-
-
-_BEGAN = itemgetter(0)
 _Found = tuple[bool, bool, datetime]
 """How well an event explains a finding: whether the finding names it, whether it surely had begun, and its begin."""
 
 
 class _BrokerEvents:
-    """The events of each broker by time. Events of different causes, and events that never ended, are in separate lists, so that each
-    search looks only at its own."""
+    """The events of each broker by time. Events of different causes, and events that never ended, are apart, so that each search looks only
+    at its own."""
 
     def __init__(self, roots: Iterable[_Root]) -> None:
-        self._by_broker: dict[int, dict[tuple[str | None, bool], list[_BrokerEvent]]] = defaultdict(dict)
-        for root in sorted(roots, key=lambda r: r.start):
+        own: dict[tuple[int, str | None, bool], list[_Root]] = defaultdict(list)
+        for root in roots:
             for broker in root.brokers:
                 for kind in (None, root.cause.kind):
-                    before, end = self._by_broker[broker].setdefault((kind, root.end is None), []), root.end or datetime.max
-                    before.append(_BrokerEvent(root.start, root, max(end, before[-1].over) if before else end))
+                    own[broker, kind, root.end is None].append(root)
+        self._own = {key: Spans(events, attrgetter("start"), attrgetter("end")) for key, events in own.items()}
 
     def followed(self, f: Statement) -> _Root | None:
         """The last event of one of the finding's brokers that began before the finding and was not over. An event with the cause that the
@@ -246,35 +237,26 @@ class _BrokerEvents:
 
     def of_broker(self, f: Statement, broker: int) -> tuple[_Found, _Root] | None:
         """The event of one broker that explains the finding best."""
-        at = f.happened or f.end
-        events = self._by_broker.get(broker)
-        if at is None or events is None:
-            return None
         kinds = (None,) if f.cause is None else (_EXPLAINED_BY.get(f.cause, f.cause), None)
-        for kind in kinds:  # an event with the named cause has priority
-            found = [e for still in (True, False) for e in _before(events.get((kind, still), ()), at, f, named=kind is not None)]
-            if found:
-                return max(found, key=itemgetter(0))
-        return None
+        best = (max(found, key=itemgetter(0)) for kind in kinds if (found := [*self._before(f, broker, kind)]))
+        return next(best, None)
 
-
-def _before(events: Sequence[_BrokerEvent], at: datetime, f: Statement, *, named: bool) -> Iterator[tuple[_Found, _Root]]:
-    """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better. `named`: the finding names
-    them as its cause. Nothing comes before a cause whose time is known, and a loss before none; others may be noticed a little before their
-    causes."""
-    settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
-    begun: datetime | None = None
-    for place in range(bisect_right(events, at + CRASH_NOTICED, key=_BEGAN) - 1, -1, -1):
-        event = events[place]
-        if event.over < at - settles or (begun is not None and event.start < begun):
+    def _before(self, f: Statement, broker: int, kind: str | None) -> Iterator[tuple[_Found, _Root]]:
+        """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better. Nothing comes before
+        a cause whose time is known, and a loss before none; others may be noticed a little before their causes."""
+        settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
+        if (at := f.happened or f.end) is None:
             return
-        root = event.root
-        early = CLOCK_TOLERANCE if root.cause.start_latest is not None else STOP_NOTICED_EARLY
-        exact = f.loss or root.cause.start_latest is not None or _is(root, Purpose.CLEAN_STOP)
-        if (root.end is None or at <= root.end + settles) and not (exact and event.start > at + early):
-            surely = (root.cause.start_latest or event.start) <= at + STOP_NOTICED_EARLY
-            yield (named, surely, event.start), root
-            begun = event.start if surely else None
+        for events in (self._own.get((broker, kind, still)) for still in (True, False)):
+            for root in events.within(at - settles, at + CRASH_NOTICED) if events is not None else ():
+                latest, early = root.cause.start_latest, root.start - at
+                exact = f.loss or latest is not None or _is(root, Purpose.CLEAN_STOP)
+                if exact and early > (CLOCK_TOLERANCE if latest is not None else STOP_NOTICED_EARLY):
+                    continue
+                surely = (latest or root.start) <= at + STOP_NOTICED_EARLY
+                yield (kind is not None, surely, root.start), root
+                if surely:
+                    break
 
 
 def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Rule], rules: Sequence[Rule]) -> list[_Group]:

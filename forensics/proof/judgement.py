@@ -75,7 +75,8 @@ def _last_seen(timeline: PartitionTimeline, cluster: Cluster) -> datetime | None
 
 def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[datetime]:
     """Times of signs of the process that had ended when the next one began at `again`."""
-    yield from (o.since for o in cluster.availability(broker).outages if o.until == again and o.since is not None)
+    ended = cluster.availability(broker).ended_before(again)
+    yield from (at for at in (ended.since if ended is not None else None,) if at is not None)
     own = timeline.replicas[broker].events if broker in timeline.replicas else ()
     yield from (e.at for e in own if spoken(e) and e.at is not None and e.at < again)
 

@@ -64,9 +64,8 @@ def _resumed(broker: int, failed: Event, timeline: PartitionTimeline) -> bool:
 def _crashed(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """It ended without a clean stop, and nothing shows that it came back."""
     availability, final = cluster.availability(broker), timeline.states[-1]
-    last = availability.outages[-1] if availability.outages else None
-    if last is not None and last.until is None:
-        return last.how != CONTROLLED
+    if (gone := availability.gone) is not None:
+        return gone.how != CONTROLLED
     if not availability.lives:  # nothing of it was collected
         lost = next((e.at for e in availability.said("lost")[-1:]), None)
         stopped = lost is not None and availability.between("stop", lost - CRASH_NOTICED, lost + CRASH_NOTICED)

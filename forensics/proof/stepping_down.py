@@ -34,7 +34,7 @@ def stepped_down(before: Term, term: Term, timeline: PartitionTimeline, cluster:
     follows = became_follower(before, term, timeline, cluster) if before.leader != term.leader else None
     if follows is None or follows.at is None or term.at is None:
         return None
-    stops = (run.stopping or run.controlled for run in cluster.availability(follows.broker).living(term.at, follows.at))
+    stops = (run.asked for run in cluster.availability(follows.broker).living(term.at, follows.at))
     stopping = any(s is not None and s.at is not None and s.at <= follows.at for s in stops)
     in_sync = term.state is not None and follows.broker in term.state.isr
     at = _in_effect(follows, follows.at, timeline)

@@ -12,7 +12,7 @@ from forensics.model.cluster.failed_replicas import Degradation, Episode, degrad
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
-from forensics.model.partition.absences import ABSENCES, FIRST_STATE_AT, UNDER_REPLICATED
+from forensics.model.partition.absences import ABSENCES, CRASHED, FIRST_STATE_AT, LOG_ENDS, UNDER_REPLICATED
 from forensics.model.rows import Rows
 
 OFFLINE = "offline"
@@ -77,7 +77,8 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
         cause=OFFLINE,
         message=OFFLINE,
         values=_values(episode, hit, max(whole.shared(broker, episode.end), hit), cluster)
-        + values(peak=whole.count.at(episode.start, episode.end), others=shown(others, 3) if others else None, lacking=len(others)),
+        + values(peak=whole.count.at(episode.start, episode.end), others=shown(others, 3) if others else None, lacking=len(others))
+        + values(unseen=not any(o.cause == CRASHED or o.clauses[-1].id == LOG_ENDS for o in episode.outs)),
         evidence=episode.evidence,
     )
 

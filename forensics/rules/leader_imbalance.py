@@ -67,9 +67,7 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
 
 def _could_lead(broker: int, partition: Mapping[str, Any], cluster: Cluster) -> bool:
     """It was in sync and online. A partition without a leader has no replica that is both, or that one would have been elected."""
-    outages = cluster.availability(broker).outages
-    down = bool(outages) and outages[-1].until is None
-    return not down and partition["leader"] != -1 and broker in (partition["isr"] or ())
+    return cluster.availability(broker).gone is None and partition["leader"] != -1 and broker in (partition["isr"] or ())
 
 
 def _evidence(away: Sequence[Mapping[str, Any]], rebalance: Effective) -> tuple[Evidence, ...]:

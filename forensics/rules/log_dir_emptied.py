@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding, quote
@@ -82,15 +81,10 @@ def _when(
     in_sync = [row["in_sync_at"] for _, row in own]
     if missing:
         return max((at for at in in_sync if at <= missing[0].at), default=None), missing[0].at
-    ended = (_ended(a) for a in cluster.availability(broker).outages if a.until == begun)
-    still = (at - CRASH_NOTICED for at in in_sync)  # a broker that has ended is in the ISR until others notice
-    return max((*(at for at in ended if at is not None), *still), default=None), begun
-
-
-def _ended(outage: Outage) -> datetime | None:
-    """When the process had surely still its logs: a clean stop writes to the log directories until its end."""
-    stopped = outage.life is not None and outage.life.outcome == "stopped"
-    return outage.life.end_at if outage.life is not None and stopped else outage.since
+    ended = cluster.availability(broker).ended_before(begun)
+    # a clean stop writes to the log directories until its end, and a broker that has ended is in the ISR until others notice
+    last = ended.life.end_at if ended is not None and ended.clean and ended.life is not None else ended.since if ended is not None else None
+    return max((at for at in (last, *(at - CRASH_NOTICED for at in in_sync)) if at is not None), default=None), begun
 
 
 def _in_sync_again(broker: int, begun: datetime, own: Sequence[Made], partitions: Rows) -> tuple[bool, datetime | None]:

@@ -544,6 +544,12 @@ class Availability:
         return last if last is not None and last.outcome == "running" and self.missed is None else None
 
     @property
+    def gone(self) -> Outage | None:
+        """The end of its last process, if no evidence shows a later one."""
+        last = self.outages[-1] if self.outages else None
+        return last if last is not None and last.until is None else None
+
+    @property
     def missed(self) -> Outage | None:
         return next((a for a in self.outages if a.how == MISSED), None)
 
@@ -551,7 +557,7 @@ class Availability:
         """Start of an outage that no other node reported, as when the last broker crashes: its log ends without a stop, and from then on
         the partitions it was last in sync with had no leader. `leaderless`: since when such partitions have had no leader until the end."""
         last = self._last_line
-        if last is None or self.running is None or self.said("log-dir") or (self.outages and self.outages[-1].until is None):
+        if last is None or self.running is None or self.said("log-dir") or self.gone is not None:
             return None
         return min((at for at in leaderless if at > last), default=None)
 
@@ -626,9 +632,9 @@ class Availability:
         reported = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
         return reported or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
 
-    def ended_before(self, begin: datetime) -> Outage | None:
+    def ended_before(self, begin: datetime | None) -> Outage | None:
         """The end of the process before the one that began at a time."""
-        return next((a for a in reversed(self.outages) if a.until == begin and a.how != MISSED), None)
+        return next((a for a in reversed(self.outages) if a.until == begin and a.life is not None and a.how != MISSED), None)
 
     def outage(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> Outage | None:
         """The last outage that covers a time."""

@@ -104,8 +104,7 @@ def _change(cluster: Cluster, node: int, before: Event, after: Event) -> Version
     availability, said = cluster.availability(node), after.at or datetime.max
     run = next(iter(availability.latest(said)[-1:]), None)
     begun = run.begin_at if run is not None and run.begin_at is not None else said
-    outage = next((a for a in availability.outages if a.life is not None and a.until == begun), None)
-    return VersionChange(node, before.value or "", after.value or "", after, begun, outage)
+    return VersionChange(node, before.value or "", after.value or "", after, begun, availability.ended_before(begun))
 
 
 def metadata_version(level: int) -> str:

@@ -62,6 +62,8 @@ QUOTED, QUOTED_EACH = 8, 3
 """Number of intervals of a partition that travel with their evidence, and of pieces of each."""
 LOST_SESSION = "absence/lost-session"
 """Clause about a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
+LOG_ENDS = "absence/log-ends"
+"""Clause about a replica whose broker others missed after the end of its log."""
 MAY_HAVE_ENDED = "absence/may-have-ended"
 NOT_SHOWN_RUNNING = frozenset({MAY_HAVE_ENDED, "absence/may-have-crashed"})
 """Clauses about a replica whose process is not shown to have run after it left the ISR."""
@@ -509,7 +511,8 @@ class _Judge:
             return None
         if missed.event.reason != "live" and missed.latest is not None and missed.latest > left.at + CRASH_NOTICED:
             return None
-        return _cause(GONE, "probable", "log-ends", left.broker, [missed.event], not_found=missed.event.reason == "live")
+        clause = said(LOG_ENDS, broker=left.broker, not_found=missed.event.reason == "live")
+        return AbsenceCause(GONE, "probable", (clause,), evidence=[missed.event])
 
     def _fell_behind(self, left: IsrRemoval, state: State, end: datetime | None) -> AbsenceCause | None:
         """Whether the replica was stuck or slow: from its offset on its leader, pauses, the session, and fetch errors."""

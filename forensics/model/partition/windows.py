@@ -179,8 +179,8 @@ def _stopped(cluster: Cluster) -> list[datetime] | None:
 
 def _last_stop(broker: int, cluster: Cluster) -> datetime | None:
     """When it was stopped cleanly without a later start."""
-    outage = cluster.availability(broker).outages[-1:]
-    return outage[0].since if outage and outage[0].how == CONTROLLED and outage[0].until is None else None
+    gone = cluster.availability(broker).gone
+    return gone.since if gone is not None and gone.how == CONTROLLED else None
 
 
 def reassigning(state: State) -> bool:
