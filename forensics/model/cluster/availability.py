@@ -648,6 +648,8 @@ class Availability:
             begun = stop if stop.event not in _UNDATED else life.controlled
             since = begun.at if begun is not None else last
             return Outage(CONTROLLED, life, since, until, max(until, life.end_at) if until and life.end_at else None, stop)
+        if life.outcome == "running" and (asked := life.asked) is not None:
+            return Outage(CONTROLLED, life, asked.at, until, until, asked)  # its log ends before the stop is complete
         if life.outcome != "crashed" or life.end is None:
             return None
         if life.handed_over is not None:

@@ -180,7 +180,8 @@ def _stopped(cluster: Cluster) -> list[datetime] | None:
 def _last_stop(broker: int, cluster: Cluster) -> datetime | None:
     """When it was stopped cleanly without a later start."""
     gone = cluster.availability(broker).gone
-    return gone.since if gone is not None and gone.how == CONTROLLED else None
+    complete = gone is not None and (gone.life is None or gone.life.outcome != "running")
+    return gone.since if gone is not None and gone.how == CONTROLLED and complete else None
 
 
 def reassigning(state: State) -> bool:

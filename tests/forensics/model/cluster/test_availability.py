@@ -47,6 +47,25 @@ def crash_of_3(s: Story) -> Finding | None:
     return next((f for f in of(report(s.files, modified), "broker-crash") if f.brokers == (3,)), None)
 
 
+def test_a_stop_counts_as_clean_only_if_its_end_is_shown() -> None:
+    stop = [(0, STARTED.format(1)), (10, STOPPING)]
+    done, again = (12, "INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)"), (60, STARTING)
+    for lines, how, clean, until in (
+        ([*stop, done], "clean", True, None),
+        (stop, "asked", False, None),
+        ([*stop, again], "did-not-finish", False, 60),
+        ([(0, STARTED.format(1)), again], "crashed", False, 60),
+    ):
+        s = Story()
+        for seconds, text in lines:
+            s.line(1, "server", seconds, text)
+        cluster, _ = gathered(table(s.files))
+        (outage,) = cluster.availability(1).outages
+        assert (outage.ending.id, outage.clean) == (f"end/{how}", clean)
+        assert outage.until == (None if until is None else START + timedelta(seconds=until))
+        assert outage.covers(START + timedelta(seconds=11)) and outage.covers(START + timedelta(seconds=5)) == (how == "crashed")
+
+
 ZOOKEEPER = "INFO Expiring session 0x100000000000000, timeout of 6000ms exceeded (org.apache.zookeeper.server.ZooKeeperServer)"
 PROCESS = "INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
 
