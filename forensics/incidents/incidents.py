@@ -275,47 +275,41 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
     plans = [f for kind, rule in causes.items() if rule.plan for f in findings.get(kind, ()) if f.start is not None]
     planned = _planned([r for r in roots if _is(r, Purpose.CLEAN_STOP)], sorted(plans, key=_start))
     of_plans = {x for own in planned.values() for x in own}
-    together = _Together(r for r in roots if r not in of_plans)
-    together.join(_pairs(r for r in roots if not _is(r, Purpose.CLEAN_STOP)))
-    together.join(pair for pair in pairwise(r for r in roots if _is(r, Purpose.CLEAN_STOP) and r not in of_plans) if _next(*pair))
-    events = _BrokerEvents(roots)
-    for rule in (r for r in rules if r.of_all_brokers):
-        others = _ByPlace(rule.made_possible_by, findings)
-        for f in findings.get(rule.kind, ()):
-            if f.confidence == "possible" or (f.loss and f.committed is False):
-                continue
-            brokers = dict.fromkeys((*f.brokers, *(because.brokers if (because := others.of(f)) is not None else ())))
-            best = (events.of_broker(f, broker) for broker in brokers) if len(brokers) > 1 else ()
-            together.join([[found[1] for found in best if found is not None and found[1] not in of_plans]])
+    free = [r for r in roots if r not in of_plans]
+    stops, faults = ([r for r in free if _is(r, Purpose.CLEAN_STOP) is clean] for clean in (True, False))
+    rolling = (pair for pair in pairwise(stops) if _next(*pair))
+    found = _together(free, (*_pairs(faults), *rolling, *_needed_by_one(_BrokerEvents(free), findings, rules)))
     return [
         *(_Group(_id(own, plan), plan.kind, tuple(own), plan) for plan, own in planned.items()),
-        *(_Group(_id(group), _kind(group), tuple(group)) for group in together.groups()),
+        *(_Group(_id(group), _kind(group), tuple(group)) for group in found),
     ]
 
 
-class _Together:
-    """Which events are of one incident."""
+def _together(roots: Iterable[_Root], pairs: Iterable[tuple[_Root, _Root]]) -> list[list[_Root]]:
+    """The events of each incident, by time. `pairs`: two of one incident."""
+    own = {root: [root] for root in roots}
+    for pair in pairs:
+        few, many = sorted((own[root] for root in pair), key=len)
+        if few is not many:
+            many.extend(few)
+            own.update(dict.fromkeys(few, many))
+    found: dict[int, list[_Root]] = defaultdict(list)
+    for root, group in own.items():
+        found[id(group)].append(root)
+    return list(found.values())
 
-    def __init__(self, roots: Iterable[_Root]) -> None:
-        self._first = {root: root for root in roots}
-        """For each event an earlier one of its incident, or itself."""
 
-    def join(self, groups: Iterable[Sequence[_Root]]) -> None:
-        for group in groups:
-            for one, other in pairwise(group):
-                first, second = self._of(one), self._of(other)
-                self._first[second] = first
-
-    def _of(self, root: _Root) -> _Root:
-        while (first := self._first[root]) != root:
-            self._first[root] = root = self._first[first]
-        return root
-
-    def groups(self) -> Iterable[list[_Root]]:
-        found: dict[_Root, list[_Root]] = defaultdict(list)
-        for root in self._first:
-            found[self._of(root)].append(root)
-        return found.values()
+def _needed_by_one(
+    events: _BrokerEvents, findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
+) -> Iterator[tuple[_Root, _Root]]:
+    """Events of several brokers that one finding takes, as its rule declares."""
+    for rule in (r for r in rules if r.of_all_brokers):
+        others = _ByPlace(rule.made_possible_by, findings)
+        for f in findings.get(rule.kind, ()):
+            if f.confidence != "possible" and not (f.loss and f.committed is False):
+                brokers = dict.fromkeys((*f.brokers, *(because.brokers if (because := others.of(f)) is not None else ())))
+                found = (events.of_broker(f, broker) for broker in brokers) if len(brokers) > 1 else ()
+                yield from pairwise(best[1] for best in found if best is not None)
 
 
 def _planned(stops: Sequence[_Root], plans: Sequence[Statement]) -> dict[Statement, list[_Root]]:
