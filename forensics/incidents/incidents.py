@@ -36,10 +36,6 @@ _EXPLAINED_BY = {cause: rule.kind for rule in RULES for cause in rule.explains}
 """Causes that findings name, with the kind of event that explains them; other causes are kinds themselves."""
 
 
-_MECHANISMS = frozenset({"unclean-election", "unflushed-log"})
-"""Causes of losses that are no event of a broker."""
-
-
 @dataclass(frozen=True, slots=True)
 class Incident(Record):
     """A cause with its consequences."""
@@ -176,11 +172,12 @@ class ClusterFindings:
 
     def _mechanisms(self, lost: Sequence[Finding]) -> Iterator[Message]:
         """How the records were lost, with the setting that made it possible, most partitions first."""
-        for cause, _ in Counter(f.cause for f in lost for _ in places(f) if f.cause in _MECHANISMS).most_common():
+        loss, setting = (kind_of(purpose) for purpose in (Purpose.LOSS, Purpose.SETTING))
+        for cause, _ in Counter(f.cause for f in lost for _ in places(f) if f.cause in rule_of(loss).mechanisms).most_common():
             affected = hit(f for f in lost if f.cause == cause)
             names = {f"{topic}-{partition}" for topic, partition in affected}
-            settings = (f.cause for f in map(attrgetter("whole"), self._found.get("risky-setting", ())) if names & _made_possible(f))
-            yield said(f"incident/by-{cause}", partitions=len(affected), settings=tuple(dict.fromkeys(settings)))
+            settings = (f.cause for f in map(attrgetter("whole"), self._found.get(setting, ())) if names & _made_possible(f))
+            yield said(f"{loss}/mechanism-{cause}", partitions=len(affected), settings=tuple(dict.fromkeys(settings)))
 
     @cached_property
     def _unjudged_by_replicas(self) -> Counter[tuple[int, ...]]:
@@ -199,7 +196,7 @@ def _made_possible(setting: Finding) -> set[Value]:
     """The partitions of whose losses a setting was a cause."""
     consequences = setting.known.get("consequences")
     said_of = consequences if isinstance(consequences, tuple) else ()
-    return {dict(m.values)["name"] for m in said_of if isinstance(m, Message) and m.id == "risky-setting/lost"}
+    return {dict(m.values)["name"] for m in said_of if isinstance(m, Message) and m.id == f"{setting.kind}/lost"}
 
 
 def recurring_of_each(clusters: Sequence[ClusterFindings], rules: Sequence[Rule]) -> list[Finding]:

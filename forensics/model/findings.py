@@ -488,6 +488,8 @@ class Purpose(Enum):
     """What a kind of finding is for those that must find it among others."""
 
     LOSS = "loss"
+    SETTING = "setting"
+    """A setting that made harm possible."""
     UNCLEAN_ELECTION = "unclean-election"
     PREFERRED_ELECTION = "preferred-election"
     EARLIER_VERDICT = "earlier-verdict"
@@ -590,6 +592,8 @@ class Rule:
     """It takes what happened to all of its brokers: these are one incident."""
     made_possible_by: tuple[str, ...] = ()
     """Kinds whose findings about the same partition at that time have more of these brokers."""
+    mechanisms: tuple[str, ...] = ()
+    """Causes of its findings that the title of their incident names, as the phrases `mechanism-CAUSE` say."""
     of_first_broker: bool = False
     """It happened to its first broker; the other brokers of a finding noticed it."""
     explains: tuple[str, ...] = ()

@@ -17,8 +17,9 @@ from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
+from forensics.model.partition.isr_removal import session_time
 from forensics.model.rows import Rows
-from forensics.thresholds import CRASH_NOTICED, NAMED
+from forensics.thresholds import NAMED
 
 Made = tuple[str, Mapping[str, Any]]
 """Name of a partition, and a row of its fact EMPTIED."""
@@ -84,7 +85,7 @@ def _when(
     ended = cluster.availability(broker).ended_before(begun)
     # a clean stop writes to the log directories until its end, and a broker that has ended is in the ISR until others notice
     last = ended.life.end_at if ended is not None and ended.clean and ended.life is not None else ended.since if ended is not None else None
-    return max((at for at in (last, *(at - CRASH_NOTICED for at in in_sync)) if at is not None), default=None), begun
+    return max((at for at in (last, *(at - session_time([broker], at, cluster) for at in in_sync)) if at is not None), default=None), begun
 
 
 def _in_sync_again(broker: int, begun: datetime, own: Sequence[Made], partitions: Rows) -> tuple[bool, datetime | None]:

@@ -17,7 +17,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Fact, quote
 from forensics.model.partition.replicas import FollowerStart, LeaderStart, Replica
-from forensics.model.partition.states import State
+from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, Record, struct
 from forensics.model.rows import Rows
@@ -32,7 +32,7 @@ class EmptiedLog(Record):
     broker: Annotated[Int32, "broker of the log"]
     process_start: Annotated[datetime | None, "when the process of the broker began"]
     at: Annotated[datetime | None, "when it created the log"]
-    in_sync_at: Annotated[datetime | None, "the last known time before at which it was in the ISR"]
+    in_sync_at: Annotated[datetime | None, "the last known time before at which it was in the ISR and the partition had a leader"]
     only_in_sync: Annotated[bool, "no other replica was in the ISR then"]
     had_log: Annotated[bool, "an earlier process printed lines about the log"]
     evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"]
@@ -51,7 +51,8 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[EmptiedLo
             had = begun is not None and any(_own(other, begun) for other in replica.events)
             deleted = False
             if before is not None and (had or _log_begins(broker, begun, cluster)):
-                yield EmptiedLog(broker, begun, e.at, before.at, before.isr == (broker,), had, quote(before.event, e))
+                led = (s.at for s in reversed(timeline.states) if s.leader >= 0 and broker in s.isr and not_after(s.at, before.at))
+                yield EmptiedLog(broker, begun, e.at, next(led, before.at), before.isr == (broker,), had, quote(before.event, e))
 
 
 def _begun(broker: int, created: Event, cluster: Cluster) -> datetime | None:
