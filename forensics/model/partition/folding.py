@@ -6,11 +6,15 @@ Not here: the order of events (order).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
+from types import MappingProxyType
 
 from forensics.model.cluster.copies import NONE, Copies
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.thresholds import SAME_FETCH_FAILURE
 from parsers.kinds import ON_DISK, By, Role, named, of
@@ -22,8 +26,17 @@ FOLDED = of(
 FOLDED_BY = ("event", "leader", "leader_epoch", "partition_epoch", "offset", "log_end_offset", "high_watermark", "broker", "reason", "isr")
 """Columns that must be equal for two events of a kind in FOLDED to count as one fact."""
 _fact = attrgetter(*FOLDED_BY)
+ATTEMPTS = of(role=Role.REFUSED | Role.ISR_REFUSED | Role.APPEND | Role.FETCH_FAILS)
+"""What was tried and failed: the report says how often."""
 _TRIED_AGAIN = of(role=Role.FETCH_FAILS)
 """Failures of what is tried all the time: after a pause, they are other failures."""
+
+
+@cached_on_cluster
+def joins(cluster: Cluster) -> dict[str, list[int]]:
+    """The lines at which the time of a file steps back, by file: parts of logs that were put together may overlap there."""
+    sources = (s for own in cluster.by_number.values() for s in own.sources if s.steps_back)
+    return {s.path: sorted(line for line, *_ in s.steps_back) for s in sources}
 
 
 def fold(events: Sequence[Event], copies: Copies = NONE) -> list[Event]:
@@ -45,23 +58,26 @@ def fold(events: Sequence[Event], copies: Copies = NONE) -> list[Event]:
     return kept
 
 
-def once(events: Sequence[Event], of_seconds: Collection[str] = ()) -> Sequence[Event]:
+def once(
+    events: Sequence[Event], of_seconds: Collection[str] = (), joins: Mapping[str, Sequence[int]] = MappingProxyType({})
+) -> Sequence[Event]:
     """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it. In a file with
-    whole seconds (`of_seconds`), other lines may print the same."""
-
-    def printed(e: Event) -> tuple[str, datetime, str] | None:
-        if e.line is None or e.at is None or not e.text or e.source in of_seconds:
-            return None
-        return e.text, e.at, e.source
-
-    first: dict[tuple[str, datetime, str], int] = {}
-    again = False
-    for e in events:
-        if (key := printed(e)) is not None and e.line is not None:
-            line = first.setdefault(key, e.line)
-            again = again or line != e.line
-            first[key] = min(line, e.line)
-    return [e for e in events if (key := printed(e)) is None or first[key] == e.line] if again else events
+    whole seconds (`of_seconds`), other lines may print the same. Attempts, which are counted, are made many times in a millisecond: theirs are
+    repeated only from one part of a file to another (`joins`: the lines where its time steps back), and the part with most of them counts."""
+    printed = [
+        ((e.text, e.at, e.source), bisect_right(joins.get(e.source, ()), e.line) if e.event in ATTEMPTS else e.line)
+        if e.line is not None and e.at is not None and e.text and e.source not in of_seconds
+        else None
+        for e in events
+    ]
+    lines = Counter(filter(None, printed))
+    counts: dict[tuple[str, datetime, str], int] = {}
+    for (key, part), number in lines.items():
+        if (number, -part) > (lines[key, known := counts.setdefault(key, part)], -known):
+            counts[key] = part
+    if len(counts) == len(lines):
+        return events
+    return [e for e, of in zip(events, printed, strict=True) if of is None or counts[of[0]] == of[1]]
 
 
 def _apart(before: Event, e: Event) -> bool:

@@ -120,8 +120,8 @@ class QuietTimes:
     def of_parts(cls, cluster: Cluster) -> QuietTimes:
         """For events without the other events of their partitions. Files whose times go back are doubtful: another line that would have to
         be near by its time may be between two lines of routine."""
-        back = {s.path for own in cluster.by_number.values() for s in own.sources if s.steps_back or s.repeated}
-        return cls(_busy(cluster), back.union(copies(cluster)))
+        repeated = {s.path for own in cluster.by_number.values() for s in own.sources if s.repeated}
+        return cls(_busy(cluster), repeated.union(copies(cluster)))
 
     around = staticmethod(_shown)
 

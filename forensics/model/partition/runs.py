@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.partition import floods
-from forensics.model.partition.folding import FOLDED, FOLDED_BY
+from forensics.model.partition.folding import FOLDED, FOLDED_BY, joins
 from forensics.model.partition.generations import MARKS
 from forensics.model.partition.numbers import BETWEEN, Numbers, Open, below, by_slice, copied, counted, in_order, up_to, within
 from parsers.kinds import OF_DELETION
@@ -110,8 +110,8 @@ def _repeatable(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
 
 @cached_on_cluster
 def copies(cluster: Cluster) -> list[str]:
-    """Sources that may repeat lines of others; all their rows are needed."""
-    return sorted(frozenset[str]().union(*(own.copies.sources for own in cluster.by_number.values())))
+    """Sources that may repeat lines of others, or their own; all their rows are needed."""
+    return sorted(frozenset(joins(cluster)).union(*(own.copies.sources for own in cluster.by_number.values())))
 
 
 @cached_on_cluster

@@ -23,8 +23,8 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
 from forensics.model.partition.chain import chain, disputed
-from forensics.model.partition.final_state import FinalState, Snapshot, as_states, repeated, seen_after
-from forensics.model.partition.folding import fold, once, without_future_logs
+from forensics.model.partition.final_state import FinalState, Snapshot, as_states, seen_after
+from forensics.model.partition.folding import fold, joins, once, without_future_logs
 from forensics.model.partition.generations import generations, makes
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from forensics.model.partition.order import FileOrders
@@ -432,18 +432,8 @@ def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster)
     """Timelines of a topic-partition, one per generation of the topic, oldest first; generations that only client events name are left
     out, or --describe with the id of an earlier one, whose output is older than its file."""
     orders = FileOrders(cluster.parts)
-    split = sorted(generations(topic, once(events, cluster.copies.of_seconds), cluster, orders).items())
-    last = max((e.at for _, own in split for e in own if e.at is not None and e.event not in _NAMING), default=datetime.min)
-    gone = {e.topic_id for e in cluster.of("topic-created", topic=topic) if e.topic_id and e.at is not None and e.at <= last}
-    older = {e.source for e in cluster.of("describe-topic", topic=topic) if e.topic_id in gone}
-
-    def only_named(own: Sequence[Event]) -> bool:
-        return all(e.event in OF_CLIENTS or (e.event in _NAMING and e.source in older) for e in own)
-
-    return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not only_named(own)]
-
-
-_NAMING = OF_CLIENTS | named("describe-partition")
+    split = sorted(generations(topic, once(events, cluster.copies.of_seconds, joins(cluster)), cluster, orders).items())
+    return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 
 
 def _assemble(

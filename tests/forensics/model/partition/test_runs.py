@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -13,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.copies import Copies
-from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster, Source
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition.runs import FEW, folded
-from forensics.model.timelines import by_partition, timelines
+from forensics.model.timelines import by_partition, sorted_partitions, timelines
 
 NOON = datetime(2026, 11, 21, 12)
 KINDS: list[dict[str, Any]] = [
@@ -90,3 +91,33 @@ def test_run_is_one_row_unless_something_is_between() -> None:
         parted = folded([lambda: whole, partial(beside.slice, 0)], Cluster())
         assert parted.num_rows >= parts + 1
         assert sum(parted["repeats"].to_pylist()) == whole.num_rows + 1
+
+
+@pytest.mark.parametrize("overlap", [0, 2_000])
+def test_attempts_are_as_many_as_their_lines_however_they_were_cut(overlap: int) -> None:
+    """Forty lines of a millisecond are equal; `overlap`: so many of them are in the file again, where a part of it was joined."""
+    lines = 3 * FEW + 17
+
+    def of(partition: int, line: int, n: int) -> dict[str, Any]:
+        at, isr = NOON + timedelta(milliseconds=n // 40), [1] if n % 13 else [1, 2]
+        where = {"source": "a", "writer": 1, "line": line, "byte": line, "topic": "t", "partition": partition, "cluster": 0}
+        return {**where, "event": "append-refused", "isr": isr, "text": f"{at} refused {isr}", "at": at}
+
+    joined = [*range(lines), *range(lines - overlap, lines)]
+    tables = [
+        pa.Table.from_pylist([of(partition, 3 * line + partition, n) for line, n in enumerate(joined, 1)], schema=IDENTIFIED)
+        for partition in (0, 1)
+    ]
+    cluster = Cluster(sources=[_of_parts(3 * lines + 3)] if overlap else [])
+    both = pa.concat_tables(tables).sort_by([("line", "ascending")])
+    for slices in ([tables[0]], [both], [both[:7_001], both[7_001:]], [both[n : n + 999] for n in range(0, len(both), 999)]):
+        found = dict.fromkeys((0,), 0)
+        for _, partition, events in by_partition(sorted_partitions([partial(own.slice, 0) for own in slices], cluster)):
+            found[partition] = sum(e.repeats for own, _ in timelines("t", partition, events, cluster) for e in own.events)
+        assert set(found.values()) == {lines}
+
+
+def _of_parts(line: int) -> Source:
+    """A log of two parts, of which the second begins at this line."""
+    columns = {f.name: None for f in fields(Source) if f.default is MISSING and f.default_factory is MISSING}
+    return Source(**{**columns, "path": "a", "kind": "server-log", "samples": ()}, steps_back=[(line, NOON + timedelta(hours=1), NOON)])
