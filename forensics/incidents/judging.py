@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,8 @@ from forensics.incidents.incidents import ClusterFindings, Incident, recurring_o
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import FINDING, LEVELS, Fact, Finding, PartitionJudge, Rule
+from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule
+from forensics.model.message import encoded
 from forensics.model.partition import durability
 from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
@@ -177,7 +178,7 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
     by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
     past = [events for number, events in by_life.items() if number != cluster.number]
-    folded = [*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())]
+    folded = distinct([*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())])
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
     return Conclusion(in_order(folded), found_incidents, partitions.get(cluster.number, nothing))
 
@@ -234,9 +235,25 @@ def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
     return partitions.of(*_STANDING, *(fact.name for fact in facts))
 
 
+def distinct(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, each once, with ids that differ."""
+    alike: dict[str, list[Finding]] = defaultdict(list)
+    for f in (own := dict.fromkeys(findings)):
+        alike[f.id].append(f)
+    numbered: dict[Finding, Finding] = {}
+    for group in alike.values():
+        for n, f in enumerate(sorted(group, key=_stated)[1:], 2):
+            numbered[f] = replace(f, values=(*f.values, (NTH, n)))
+    return [numbered.get(f, f) for f in own] if numbered else list(own)
+
+
+def _stated(f: Finding) -> tuple[Any, ...]:
+    return *_order(f)[:3], -CONFIDENCES.index(f.confidence), encoded(f.values) or ""
+
+
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Each finding once, in the order of the report."""
-    return sorted(dict.fromkeys(findings), key=_order)
+    """In the order of the report."""
+    return sorted(findings, key=_order)
 
 
 def _order(f: Finding) -> tuple[Any, ...]:

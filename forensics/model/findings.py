@@ -216,6 +216,11 @@ class Place(Record):
     records: Annotated[Records | None, "as in the finding"] = None
 
     @property
+    def nth(self) -> int | None:
+        """Which one it is of findings that are alike in all else of which the id is made; None: the first."""
+        return None
+
+    @property
     def name(self) -> str:
         """Name of the partition; of the topic, if it is about all of it."""
         return f"{self.topic}-{self.partition}" if self.partition is not None else f"{self.topic}"
@@ -270,6 +275,11 @@ class Statement(Record):
     def whole(self) -> Finding:
         """The whole finding, with its words and its evidence."""
         raise NotImplementedError
+
+    @property
+    def nth(self) -> int | None:
+        """Which one it is of findings that are alike in all else of which the id is made; None: the first."""
+        return None
 
     @property
     def name(self) -> str:
@@ -328,8 +338,9 @@ class Statement(Record):
             [(r.start, r.end) for r in self.offsets],
             self.cause,
             self.start.isoformat() if self.start else None,
-            *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
+            *([[(p.topic, p.partition, *((r.start, r.end) for r in p.offsets)) for p in self.places]] if self.places else []),
             *([self.groups] if self.groups and not self.loss else []),
+            *([self.nth] if self.nth else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 
@@ -340,6 +351,8 @@ PARTITIONS, SUBJECTS = "partitions", "subjects"
 _NAMED_IN_SENTENCES = ("brokers", "topic", "partition", "leader_epoch", "start", "end", "offsets", "committed", "cause", "confidence")
 ALL_STATE = frozenset({"place", PARTITIONS, "client_partitions", "began", SUBJECTS, *_NAMED_IN_SENTENCES})
 """Values that several findings state together as one does: of all, not of the first."""
+NTH = "nth"
+"""Value of a finding that is alike another one, so that their ids differ."""
 OF_STEPS = "of_steps"
 """Value of findings of one event whose steps differ: the messages with these steps, each with its partitions."""
 
@@ -366,6 +379,11 @@ class Finding(Statement):
     @property
     def whole(self) -> Finding:
         return self
+
+    @property
+    def nth(self) -> int | None:
+        nth = next((value for name, value in self.values if name == NTH), None)
+        return nth if isinstance(nth, int) else None
 
     @property
     def stated(self) -> dict[str, Value]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from forensics.incidents.findings import Findings
 from forensics.incidents.incidents import ClusterFindings, recurring_of_each
-from forensics.incidents.judging import in_order
+from forensics.incidents.judging import distinct, in_order
 from forensics.model.findings import Finding
 from forensics.rules import RULES
 
@@ -63,3 +63,14 @@ def test_what_was_never_committed_and_what_an_earlier_cluster_suffered_is_over()
         found.add((past, current))
         ordered = in_order(recurring_of_each([ClusterFindings(found, RULES)], RULES))
         assert [f.kind for f in ordered] == ["under-replicated", past.kind]
+
+
+def test_findings_that_are_alike_have_ids_of_their_own() -> None:
+    sure, other = one("data-loss", "critical", over=True), one("data-loss", "critical", over=True, committed=True)
+    unsure = replace(sure, confidence="possible")
+    elsewhere = replace(sure, topic="u")
+    for given in ([sure, unsure, elsewhere, other, sure], [unsure, other, sure, elsewhere]):
+        told = distinct(given)
+        assert len({f.id for f in told}) == len(told) == 4
+        assert {f.id for f in told} == {f.id for f in distinct(reversed(given))}
+        assert elsewhere in told and [f.id for f in told if f.confidence == "possible"] != [unsure.id]

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from io import StringIO
 from typing import Any
@@ -200,6 +201,8 @@ def test_id_is_of_what_is_said_not_of_its_wording() -> None:
     assert one.id != finding(partition=1).id
     assert one.id != finding(offsets=(Range(2, 5),)).id
     assert one.id != finding(start=None).id
+    apart = [finding(places=tuple(replace(one.place, partition=n, offsets=(Range(2, end),)) for n in (0, 1))) for end in (5, 6)]
+    assert len({f.id for f in apart}) == 2
     assert re.fullmatch(r"[0-9a-f]{12}", one.id)
 
 
