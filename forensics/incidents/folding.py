@@ -35,6 +35,7 @@ from forensics.model.findings import (
     Statement,
     Written,
 )
+from forensics.model.findings import places as places
 from forensics.model.message import Message, Value, said, values
 from forensics.model.times import runs, within
 from forensics.rules import named_in_steps
@@ -356,11 +357,6 @@ def _again(group: Sequence[Finding]) -> Finding:
         evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),
     )
-
-
-def places(finding: Statement) -> tuple[Place, ...]:
-    """The places of a finding; if it has none, its own partition."""
-    return finding.places or ((finding.place,) if finding.topic is not None else ())
 
 
 def hit(findings: Iterable[Statement], *, still: bool = False) -> set[tuple[str | None, int | None]]:

@@ -19,6 +19,7 @@ from forensics import rule_files
 from forensics.incidents.findings import FindingRows, Findings, worst_first
 from forensics.incidents.incidents import ClusterFindings, Incident, recurring_of_each
 from forensics.incidents.ranking import urgency
+from forensics.invariants import checked
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule
@@ -141,6 +142,8 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
     replica = timeline.replicas.get(now.leader) if now.leader is not None else None
     end = disk.reach if disk is not None and disk.reach is not None else replica.log_end_offset if replica is not None else None
     hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
+    if end is not None and hw is not None and end < hw:  # a line about the log when it was shorter
+        end = None
     return {
         "topic": timeline.topic,
         "partition": timeline.partition,
@@ -178,9 +181,10 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
     by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
     past = [events for number, events in by_life.items() if number != cluster.number]
-    folded = distinct([*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())])
+    states = partitions.get(cluster.number, nothing)
+    folded = checked(distinct([*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())]), states, cluster)
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
-    return Conclusion(in_order(folded), found_incidents, partitions.get(cluster.number, nothing))
+    return Conclusion(in_order(folded), found_incidents, states)
 
 
 class Sorted:

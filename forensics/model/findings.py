@@ -616,6 +616,12 @@ class Rule:
     """It happened to its first broker; the other brokers of a finding noticed it."""
     explains: tuple[str, ...] = ()
     """Causes that findings name, and that its findings explain, besides its own kind."""
+    alive: tuple[str, ...] = ()
+    """Messages that say that the processes of its brokers were running when it began."""
+    gone: tuple[str, ...] = ()
+    """Messages that say that the process of its broker was not running from its start to its end."""
+    over_when: str | None = None
+    """The last state of a partition in which none of its findings can last: 'led', 'in-sync' or 'there' (there is such a partition)."""
     impact: Impact | None = None
     now: Lasting | None = None
     """Clients cannot use what its findings name, as the phrases `now` and `title` say."""
@@ -647,6 +653,11 @@ def together(group: Iterable[Statement], name: str) -> tuple[Message, ...]:
             partitions[step][f.name] = None
     found = sorted(partitions.items(), key=lambda item: -len(item[1]))[: 2 * NAMED]
     return tuple(Message(step.id, (*step.values, (PARTITIONS, tuple(names)))) for step, names in found)
+
+
+def places(finding: Statement) -> tuple[Place, ...]:
+    """The places of a finding; if it has none, its own partition."""
+    return finding.places or ((finding.place,) if finding.topic is not None else ())
 
 
 def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:

@@ -12,13 +12,14 @@ from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
-from forensics.model.findings import Evidence, Finding, quote
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.contradictions import CONFIDENCE, contradictions, what
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, conflicts
+from forensics.thresholds import NAMED
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
@@ -98,6 +99,19 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
+
+
+def of_report(what: Sequence[Message], about: Collection[Finding], evidence: Sequence[Evidence]) -> Finding:
+    """The report itself says what cannot be true together (forensics.invariants)."""
+    return Finding(
+        kind="evidence-conflict",
+        severity="medium",
+        confidence="certain",
+        brokers=tuple(sorted({b for f in about for b in f.brokers[:1]})),
+        message="report",
+        values=values(what=tuple(what[: 2 * NAMED]), more=max(len(what) - 2 * NAMED, 0) or None),
+        evidence=tuple(dict.fromkeys(evidence))[:MAX_EVIDENCE],
+    )
 
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:

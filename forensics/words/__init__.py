@@ -23,6 +23,10 @@ SAVES = "!"
 """With this begins a step that saves what a later step, or the start of a broker, may destroy."""
 
 
+WEAKENED = ("doubt", "contradicted")
+"""Values that say why a finding is less sure than its own evidence."""
+
+
 class Step(NamedTuple):
     """What to do next. Two steps are the same if they differ in nothing but the partitions."""
 
@@ -69,8 +73,9 @@ def words(finding: Finding) -> Words:
         known = {**dict(fold.values), "summary": summary, "explanation": explanation, "many": own.many}
         summary = _phrase(f"fold/{fold.how}-summary", known) or summary
         explanation = _phrase(f"fold/{fold.how}-explanation", known) or explanation
-    if (doubt := dict(finding.values).get("doubt")) is not None:
-        explanation = f"{explanation} {_phrase('finding/doubt', {'doubt': doubt})}"
+    for name, why in finding.values:
+        if name in WEAKENED and why is not None:
+            explanation = f"{explanation} {_phrase(f'finding/{name}', {name: why})}"
     return Words(summary, explanation, tuple(step.text for step in steps(finding)))
 
 

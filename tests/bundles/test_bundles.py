@@ -20,6 +20,7 @@ from forensics.views.impact import failures
 from forensics.views.losses import CUT, LOST, losses
 from forensics.words import words
 from tests.support import local, recorded
+from tests.support.contradictions import check_contradictions, contradictions
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.schemas import of_report
 
@@ -119,6 +120,7 @@ def test_verdicts(name: str) -> None:
     check_final_state(report, truth)
     check_power_losses(report, truth)
     check_first_screen(report)
+    check_contradictions(name, contradictions(report))
     assert of_report(report) == []
 
 

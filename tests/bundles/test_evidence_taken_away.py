@@ -7,10 +7,12 @@ KAFKA_FORENSICS_TAKEN=NAME,NAME those fixtures; `python -m tests.support.taken [
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import pytest
 
-from tests.support.taken import NAMES, NEVER, tried, ways
+from tests.support.contradictions import check_contradictions
+from tests.support.taken import ITSELF, NAMES, NEVER, Way, tried, ways
 
 ASKED = os.environ.get("KAFKA_FORENSICS_TAKEN", "")
 SAMPLE = (
@@ -81,11 +83,16 @@ def test_nothing_false_nothing_surer_and_no_silence(name: str) -> None:
     if not ASKED:
         step = len(chosen) // WAYS
         chosen = chosen[SAMPLE.index(name) * step // len(SAMPLE) :: step]
-    broken = [(way[1], *violation) for way in chosen for violation in tried(name, way).violations if violation[0] in NEVER]
-    assert broken == []
+    check(name, chosen)
 
 
 @pytest.mark.parametrize(("name", "taken"), ONCE_BROKEN)
 def test_what_was_broken_once(name: str, taken: str) -> None:
-    (way,) = (way for way in ways(name) if way[1] == taken)
-    assert [violation for violation in tried(name, way).violations if violation[0] in NEVER] == []
+    check(name, [way for way in ways(name) if way[1] == taken])
+
+
+def check(name: str, chosen: Sequence[Way]) -> None:
+    found = {way[1]: tried(name, way).violations for way in chosen}
+    assert [(words, *own) for words, violations in found.items() for own in violations if own[0] in NEVER] == []
+    for words, violations in found.items():
+        check_contradictions(f"{name}: {words}", tuple(told for relation, told in violations if relation == ITSELF))

@@ -34,6 +34,7 @@ from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member
 from tests.support import local, recorded
+from tests.support.contradictions import contradictions
 from tests.support.paths import truth_of
 from tests.support.shapes import BUNDLES, HEAD, File, Files, bundle, moment, nodes, only, records, without
 
@@ -353,6 +354,8 @@ class Judged(NamedTuple):
     """What a verdict says to be gone at least, where the finding it rests on leaves open how far it went."""
     loss: str
     summary: str
+    itself: tuple[str, ...]
+    """The invariants that the report violates (forensics.invariants)."""
 
 
 AT_LEAST = re.compile(r"offsets (\d+)(?:–(\d+))? at least")
@@ -369,14 +372,17 @@ def judged(told: Report) -> Judged:
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
     least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
     sure = {name: range(int(found[1]), int(found[2] or found[1]) + 1) for name, found in least.items() if verdicts[name] == LOST}
-    return Judged(claims(told.findings), verdicts, since, until, not_back, lost_at, sure, told.headline.loss, told.headline.summary)
+    headline = told.headline
+    return Judged(
+        claims(told.findings), verdicts, since, until, not_back, lost_at, sure, headline.loss, headline.summary, contradictions(told)
+    )
 
 
 Violation = tuple[str, str]
 """The relation that is broken, and how."""
-FALSE, SURER, DENIED, SILENT, CRASH, ELSEWHERE = "false", "surer", "denied", "silent", "crash", "elsewhere"
+FALSE, SURER, DENIED, SILENT, CRASH, ELSEWHERE, ITSELF = "false", "surer", "denied", "silent", "crash", "elsewhere", "itself"
 NEVER = (FALSE, SURER, DENIED, SILENT, CRASH)
-"""Denied: that lost records were committed, which was true or open."""
+"""Denied: that lost records were committed, which was true or open. Itself: the report contradicts itself."""
 
 
 def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
@@ -387,6 +393,7 @@ def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Vi
     yield from ((FALSE, words) for words in _false(part, truth))
     yield from _surer(part, whole)
     yield from ((SILENT, words) for words in _silent(part, truth))
+    yield from ((ITSELF, invariant) for invariant in part.itself)
 
 
 def _lost(truth: Mapping[str, Any]) -> dict[str, set[int]]:
@@ -522,7 +529,7 @@ def main(arguments: list[str]) -> int:
         own = Counter(rows["all"]) - before
         told = ", ".join(f"{own[r]} {r}" for r in NEVER if own[r]) or "nothing broken"
         print(f"{number} of {len(names)} {name}: {own['ways']} ways, {told}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-    shown = (*NEVER, ELSEWHERE)
+    shown = (*NEVER, ELSEWHERE, ITSELF)
     print(f"\n{'taken away':24} {'ways':>6} {' '.join(f'{r:>9}' for r in shown)}   verdicts unknown")
     for family, row in rows.items():
         print(f"{family:24} {row['ways']:6} {' '.join(f'{row[r]:9}' for r in shown)}   {row['unknown']} of {row['partitions']}")

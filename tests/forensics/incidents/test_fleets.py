@@ -12,6 +12,7 @@ from forensics.views.document import Report
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import report, table
 from tests.support import local
+from tests.support.contradictions import check_contradictions, contradictions
 
 Story = Callable[[Fleet], list[tuple[str, set[int]]]]
 
@@ -61,6 +62,7 @@ def test_an_incident_is_told_once_and_loses_nothing(story: Story) -> None:
     assert {p["verdict"] for p in told.partitions} == {"intact"} and len(told.partitions) == 60
     assert len(told.findings) <= len(fleet.brokers) + 40
     assert not any(f.incident is None for f in told.findings if f.severity != "info")
+    assert contradictions(told) == ()
 
 
 @pytest.mark.parametrize("story", STORIES)
@@ -99,3 +101,4 @@ def test_lines_that_are_missing_make_no_loss_no_wrong_clock_and_no_leader_that_l
     assert not {p["verdict"] for p in told.partitions} & {"lost"}
     assert not {"clock-skew", "zombie-leader"} & kinds(told)
     assert all(f.confidence == "possible" for f in told.findings if f.kind == "data-loss" and f.committed is not False)
+    check_contradictions(f"a fleet without {missing} of its lines", contradictions(told))

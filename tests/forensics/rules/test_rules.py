@@ -21,6 +21,7 @@ from forensics.words import words
 from tests.forensics.staged import report
 from tests.forensics.words import snapshots
 from tests.support import local
+from tests.support.contradictions import check_contradictions, contradictions
 from tests.support.paths import BUNDLES
 from tests.support.schemas import of_report
 
@@ -82,6 +83,7 @@ def test_exemplar(rule: Rule, exemplar: Exemplar) -> None:
     else:
         assert own == []
     assert of_report(told) == []
+    check_contradictions(f"{rule.kind}/{exemplar.name}", contradictions(told))
     check_lines_are_understood(told, rule)
     check_quotes(own, exemplar)
     check_steps_of_several(own, rule)

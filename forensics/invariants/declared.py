@@ -1,0 +1,341 @@
+"""The invariants of a report: what cannot be true together, over the values of its findings and the states of its partitions.
+
+Here: the invariants, each a function that yields what violates it; the name of the function is that of its phrase in words/invariant.toml.
+Not here: what becomes of the statements (forensics.invariants). None of them reads the evidence or a sentence: they hold for any report.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import combinations
+from typing import Any
+
+import pyarrow.compute as pc
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import PLACES, Evidence, Finding, Place, Purpose, places
+from forensics.model.message import Message, Range, Value, decoded
+from forensics.model.rows import Rows
+from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION
+from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.rules import named_in_steps, rule_of
+from forensics.thresholds import ISR_TOLERANCE
+from parsers.cached import cached_property
+from parsers.frozen import dataclass
+
+STATE = ("topic", "partition", "replicas", "leader", "isr", "log_end_offset", "high_watermark", "verdict")
+OF_ELECTIONS = frozenset({UNCLEAN_ELECTION, TAIL, HW_TRUNCATION})
+"""Causes of losses at which another broker begins to lead."""
+ASKED = {"coverage/server-log": frozenset({"server-log", "stdout-log"})}
+"""Messages that ask for files of a broker, with the kinds of these files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    what: Message
+    findings: tuple[Finding, ...] = ()
+    leaves: str = "possible"
+    """The most confidence that these findings keep: 'probable' if only a part of them is wrong."""
+    evidence: tuple[Evidence, ...] = ()
+    """Besides that of the findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a finding says about the end of a process: the last time at which it was alive, and when the next one began."""
+
+    finding: Finding
+    alive: datetime
+    next: datetime
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a report says."""
+
+    findings: Sequence[Finding]
+    partitions: Rows
+    cluster: Cluster
+
+    @cached_property
+    def losses(self) -> dict[tuple[int, str | None, int | None], list[tuple[Finding, Place]]]:
+        """Losses by cluster and partition."""
+        found: dict[tuple[int, str | None, int | None], list[tuple[Finding, Place]]] = defaultdict(list)
+        for f in self.findings:
+            for p in places(f) if f.loss else ():
+                found[f.cluster, p.topic, p.partition].append((f, p))
+        return found
+
+    @cached_property
+    def begun(self) -> dict[tuple[int, int], list[datetime]]:
+        """When the processes of each node of each cluster began."""
+        return {
+            (number, node.id): sorted(life.begin_at for life in node.lives if life.begin_at is not None)
+            for number, cluster in self.cluster.by_number.items()
+            for node in cluster.nodes.values()
+        }
+
+    def states(self) -> Iterator[dict[str, Any]]:
+        """The states of the partitions at the end."""
+        for batch in self.partitions.batches(*STATE):
+            yield from batch.to_pylist()
+
+    def _ended(self, f: Finding, alive: datetime, back: datetime | None = None) -> Ended:
+        begun = self.begun.get((f.cluster, f.brokers[0]), [])
+        n = bisect_right(begun, alive)
+        return Ended(f, alive, back or (begun[n] if n < len(begun) else datetime.max))
+
+    @cached_property
+    def ends(self) -> dict[tuple[int, int], list[Ended]]:
+        """What findings say about the ends of the processes of each broker, each for one process."""
+        found: dict[tuple[int, int], list[Ended]] = defaultdict(list)
+        for f in self.findings:
+            if f.confidence == "possible" or f.start is None or len(f.brokers) != 1 or {fold.how for fold in f.folds} - {PLACES}:
+                continue
+            purpose, back, broker = rule_of(f.kind).purpose, dict(f.values).get("back"), (f.cluster, f.brokers[0])
+            back = back if isinstance(back, datetime) else None
+            if purpose is Purpose.CRASH:
+                found[broker].append(self._ended(f, f.start, back))
+            elif purpose is Purpose.CLEAN_STOP and f.end is not None:
+                found[broker].append(self._ended(f, f.end))
+            elif purpose is Purpose.RETURN and back is not None:
+                found[broker].append(Ended(f, back, back))
+            elif f.message in rule_of(f.kind).gone:
+                found[broker].append(self._ended(f, f.start - ISR_TOLERANCE, f.end))
+        return found
+
+
+Invariant = Callable[[Told], Iterator[Violation]]
+
+
+def violations(told: Told) -> Iterator[Violation]:
+    for invariant in INVARIANTS:
+        yield from invariant(told)
+
+
+def _violated(
+    invariant: str, *findings: Finding, leaves: str = "possible", evidence: tuple[Evidence, ...] = (), **named: Value
+) -> Violation:
+    return Violation(Message(f"invariant/{invariant}", tuple(named.items())), findings, leaves, evidence)
+
+
+def _of_state(row: Mapping[str, Any]) -> tuple[Evidence]:
+    """The state of a partition as the report has it."""
+    return (Evidence("partitions", None, None, " ".join(f"{name}={row[name]}" for name in STATE)),)
+
+
+def running_while_dead(told: Told) -> Iterator[Violation]:
+    """A process is not stuck, slow or fenced while it runs after the last line that shows it alive, until the next one begins."""
+    for f in told.findings:
+        if f.confidence == "possible" or f.start is None or f.message not in rule_of(f.kind).alive:
+            continue
+        for broker in f.brokers:
+            for end in told.ends.get((f.cluster, broker), ()):
+                if end.alive < f.start < end.next:
+                    yield _violated("running-while-dead", f, end.finding, broker=broker, at=f.start, of=f.kind, other=end.finding.kind)
+
+
+def one_end(told: Told) -> Iterator[Violation]:
+    """A process ended once, and either cleanly or not."""
+    for (_, broker), own in told.ends.items():
+        for end, other in combinations(own, 2):
+            if end.next == other.next and {_cleanly(end.finding), _cleanly(other.finding)} == {True, False}:
+                yield _violated("one-end", end.finding, other.finding, broker=broker, of=end.finding.kind, other=other.finding.kind)
+
+
+def _cleanly(f: Finding) -> bool | None:
+    purpose = rule_of(f.kind).purpose
+    if purpose is Purpose.RETURN:
+        return bool(dict(f.values).get("cleanly"))
+    return {Purpose.CLEAN_STOP: True, Purpose.CRASH: False}.get(purpose) if purpose is not None else None
+
+
+def begins_before_it_ends(told: Told) -> Iterator[Violation]:
+    for f in told.findings:
+        spans = [(f.start, f.start_latest), (f.start, f.end), *((p.start, p.end) for p in f.places)]
+        written = [(p.written.since, p.written.until) for p in places(f) if p.written is not None]
+        for kind, own in (("finding", spans), ("written", written)):
+            wrong = next(((a, b) for a, b in own if a is not None and b is not None and a > b), None)
+            if wrong is not None:
+                yield _violated("begins-before-it-ends", f, leaves="probable", of=f.kind, span=kind, start=wrong[0], end=wrong[1])
+
+
+def inside_the_evidence(told: Told) -> Iterator[Violation]:
+    lives = told.cluster.by_number.values()
+    of_files = (at for own in lives for s in own.sources for at in (s.last, s.modified, *(before for _, before, _ in s.steps_back)))
+    if (until := max((at for at in (*(own.until for own in lives), *of_files) if at is not None), default=None)) is None:
+        return
+    for f in told.findings:
+        if (late := next((at for at in (f.start, f.end) if at is not None and at > until + ISR_TOLERANCE), None)) is not None:
+            yield _violated("inside-the-evidence", f, leaves="probable", of=f.kind, at=late, until=until)
+
+
+def counts_add_up(told: Told) -> Iterator[Violation]:
+    """No more records than offsets, and what is recoverable and what is missing are the lost offsets, each once."""
+    for own in told.losses.values():
+        for f, p in own:
+            total = _length(p.offsets)
+            count = p.records.count if p.records is not None else None
+            saved = p.salvageable
+            many = max(count or 0, sum(x.records for x in saved.producers) if saved is not None else 0)
+            if total is not None and many > total:
+                yield _violated("counts-add-up", f, leaves="probable", place=p.name, records=many, offsets=total)
+            if saved is None or total is None:
+                continue
+            parts = _length((*(h.offsets for h in saved.held), *saved.missing))
+            inside = all(any(_within(part, r) for r in p.offsets) for part in (*(h.offsets for h in saved.held), *saved.missing))
+            if parts is not None and (parts > total or not inside):
+                yield _violated("parts-of-the-loss", f, leaves="probable", place=p.name, parts=parts, offsets=total)
+
+
+def _length(ranges: Iterable[Range]) -> int | None:
+    lengths = [r.length for r in ranges]
+    return None if None in lengths else sum(n for n in lengths if n is not None)
+
+
+def _within(part: Range, whole: Range) -> bool:
+    return part.start >= whole.start and (whole.end is None or (part.end is not None and part.end <= whole.end))
+
+
+def offered_are_the_lost(told: Told) -> Iterator[Violation]:
+    """Records that are offered as the lost ones were written before the epoch in which these were lost began."""
+    for own in told.losses.values():
+        for f, p in own:
+            held = p.salvageable.held if p.salvageable is not None else ()
+            new = next(
+                (h for h in held if p.leader_epoch is not None and h.leader_epoch >= p.leader_epoch and f.cause in OF_ELECTIONS), None
+            )
+            if new is not None:
+                yield _violated("offered-are-the-lost", f, leaves="probable", place=p.name, source=new.source, epoch=new.leader_epoch)
+
+
+def one_cut_one_place(told: Told) -> Iterator[Violation]:
+    """What is told to the reader of one event of one partition and group is one step."""
+    steps: dict[Any, list[Finding]] = defaultdict(list)
+    for f in told.findings:
+        if f.topic is not None and f.groups and not f.loss and not f.folds and named_in_steps(f.message_id):
+            steps[f.message_id, f.cluster, f.topic, f.partition, f.leader_epoch, f.brokers, f.groups].append(f)
+    for (message, *_), own in steps.items():
+        if len(own) > 1:
+            named = sorted(named_in_steps(message))
+            said = {tuple(dict(f.values).get(name) for name in named) for f in own}
+            if len(said) > 1:
+                yield _violated("one-cut-one-place", *own, place=own[0].name, groups=own[0].groups, number=len(said))
+
+
+def now_is_the_last_state(told: Told) -> Iterator[Violation]:
+    """What is not over when the evidence ends is so in the last state of the partition."""
+    open_: dict[tuple[str | None, int | None], list[tuple[str, Finding]]] = defaultdict(list)
+    for f in told.findings:
+        if f.confidence != "possible" and not f.cluster and (over_when := rule_of(f.kind).over_when) is not None:
+            for p in places(f):
+                if p.end is None:
+                    open_[p.topic, p.partition].append((over_when, f))
+    if not open_:
+        return
+    for row in told.states():
+        replicas = {*(row["replicas"] or ())}
+        now = {
+            "led": (row["leader"] if row["leader"] is not None else -1) >= 0,
+            "in-sync": bool(replicas) and replicas == {*(row["isr"] or ())},
+            "there": True,
+        }
+        for over_when, f in (*open_.get((row["topic"], row["partition"]), ()), *open_.get((row["topic"], None), ())):
+            if now[over_when]:
+                yield _violated("now-is-the-last-state", f, place=f"{row['topic']}-{row['partition']}", of=f.kind)
+
+
+def ids_differ(told: Told) -> Iterator[Violation]:
+    alike: dict[str, list[Finding]] = defaultdict(list)
+    for f in told.findings:
+        alike[f.id].append(f)
+    for id_, own in alike.items():
+        if len(own) > 1:
+            yield _violated("ids-differ", leaves="certain", evidence=own[0].evidence, id=id_, number=len(own))
+
+
+def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
+    """Lost: a loss that is sure, and was not surely uncommitted; unknown: none that was surely committed; a cut tail: only uncommitted ones."""
+    for row in told.states():
+        own = [f for f, _ in told.losses.get((0, row["topic"], row["partition"]), ()) if f.cause != FOREIGN or row["verdict"] == LOST]
+        sure = {f.committed for f in own if f.confidence != "possible"}
+        verdict, name = row["verdict"], f"{row['topic']}-{row['partition']}"
+        wrong = {LOST: not sure - {False}, UNKNOWN: True in sure, TAIL_CUT: sure - {False} or not own, INTACT: sure}
+        if wrong[verdict]:
+            yield _violated(
+                "verdicts-are-those-of-losses",
+                *dict.fromkeys(own),
+                leaves="probable",
+                evidence=_of_state(row),
+                place=name,
+                verdict=verdict,
+            )
+
+
+def asked_for_is_not_there(told: Told) -> Iterator[Violation]:
+    """A reason that asks for a file names none that was collected, unless it says what is missing of it."""
+    there: dict[tuple[str, Value], str] = {}
+    for s in (s for s in told.cluster.sources if not s.problem):
+        there |= {(id_, node): s.path for id_, kinds in ASKED.items() if s.kind in kinds for node in s.nodes}
+    for batch in told.partitions.batches("topic", "partition", "reason"):
+        asking = pc.match_substring_regex(pc.fill_null(batch["reason"], ""), "|".join(ASKED))
+        for row in batch.filter(asking).to_pylist():
+            for m in _messages(dict(decoded(row["reason"])).get("why")):
+                broker = dict(m.values).get("broker")
+                if m.id in ASKED and (path := there.get((m.id, broker))) is not None:
+                    own = (Evidence(path, None, None, path),)
+                    yield _violated("asked-for-is-not-there", evidence=own, place=f"{row['topic']}-{row['partition']}", broker=broker)
+
+
+def _messages(value: Value) -> Iterator[Message]:
+    if isinstance(value, Message):
+        yield value
+        for _, inner in value.values:
+            yield from _messages(inner)
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _messages(inner)
+
+
+def causes_come_first(told: Told) -> Iterator[Violation]:
+    """A process that was alive after a loss did not cause it by its crash: the incident of a loss has another cause, too."""
+    roots: dict[str, list[Finding]] = defaultdict(list)
+    for f in told.findings:
+        rule = rule_of(f.kind)
+        if f.incident is not None and f.start is not None and rule.root and (not rule.root_causes or f.cause in rule.root_causes):
+            roots[f.incident].append(f)
+    for f in told.findings:
+        if f.loss and f.incident is not None and (at := f.happened) is not None:
+            own = [r for r in roots[f.incident] if not {*r.brokers}.isdisjoint(f.brokers)]
+            late = [r for r in own if r.start is not None and r.start > at + ISR_TOLERANCE and rule_of(r.kind).purpose is Purpose.CRASH]
+            if own and len(late) == len(own):
+                yield _violated("causes-come-first", f, leaves="probable", of=f.kind, at=at, cause=own[0].kind, start=own[0].start)
+
+
+def states_hold_together(told: Told) -> Iterator[Violation]:
+    """The leader is a replica, in-sync replicas are replicas, and nothing is committed beyond the end of the log."""
+    for row in told.states():
+        replicas, members = {*(row["replicas"] or ())}, {*(row["isr"] or ()), *(b for b in (row["leader"],) if b is not None and b >= 0)}
+        hw, end = row["high_watermark"], row["log_end_offset"]
+        if (replicas and not members <= replicas) or (hw is not None and end is not None and hw > end):
+            yield _violated("states-hold-together", evidence=_of_state(row), place=f"{row['topic']}-{row['partition']}")
+
+
+INVARIANTS: tuple[Invariant, ...] = (
+    running_while_dead,
+    one_end,
+    begins_before_it_ends,
+    inside_the_evidence,
+    counts_add_up,
+    offered_are_the_lost,
+    one_cut_one_place,
+    now_is_the_last_state,
+    ids_differ,
+    verdicts_are_those_of_losses,
+    asked_for_is_not_there,
+    causes_come_first,
+    states_hold_together,
+)
