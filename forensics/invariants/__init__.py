@@ -36,4 +36,5 @@ def _weakened(f: Finding, why: Sequence[Violation]) -> Finding:
     confidence = lower(f.confidence, min((v.leaves for v in why), key=CONFIDENCES.index))
     severity = min(f.severity, "medium", key=LEVELS.index) if confidence == CONFIDENCES[0] != f.confidence else f.severity
     contradicted = tuple(dict.fromkeys(v.what for v in why))
-    return replace(f, confidence=confidence, severity=severity, values=(*f.values, ("contradicted", contradicted)))
+    incident = None if any(v.apart for v in why) else f.incident
+    return replace(f, confidence=confidence, severity=severity, incident=incident, values=(*f.values, ("contradicted", contradicted)))

@@ -29,6 +29,8 @@ from parsers.frozen import dataclass
 STATE = ("topic", "partition", "replicas", "leader", "isr", "log_end_offset", "high_watermark", "verdict")
 OF_ELECTIONS = frozenset({UNCLEAN_ELECTION, TAIL, HW_TRUNCATION})
 """Causes of losses at which another broker begins to lead."""
+GONE = ("verdict/tail-cut", "verdict/lost")
+"""Reasons that state which offsets are gone."""
 ASKED = {"coverage/server-log": frozenset({"server-log", "stdout-log"})}
 """Messages that ask for files of a broker, with the kinds of these files."""
 
@@ -41,6 +43,8 @@ class Violation:
     """The most confidence that these findings keep: 'probable' if only a part of them is wrong."""
     evidence: tuple[Evidence, ...] = ()
     """Besides that of the findings."""
+    apart: bool = False
+    """They do not belong to their incident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,13 @@ class Told:
         for batch in self.partitions.batches(*STATE):
             yield from batch.to_pylist()
 
+    def reasons(self, *ids: str) -> Iterator[tuple[dict[str, Any], Value]]:
+        """The partitions with the reasons for their verdicts that say one of these messages."""
+        for batch in self.partitions.batches("topic", "partition", "reason"):
+            saying = pc.match_substring_regex(pc.fill_null(batch["reason"], ""), "|".join(ids))
+            for row in batch.filter(saying).to_pylist():
+                yield row, dict(decoded(row["reason"])).get("why")
+
     def _ended(self, f: Finding, alive: datetime, back: datetime | None = None) -> Ended:
         begun = self.begun.get((f.cluster, f.brokers[0]), [])
         n = bisect_right(begun, alive)
@@ -117,9 +128,14 @@ def violations(told: Told) -> Iterator[Violation]:
 
 
 def _violated(
-    invariant: str, *findings: Finding, leaves: str = "possible", evidence: tuple[Evidence, ...] = (), **named: Value
+    invariant: str,
+    *findings: Finding,
+    leaves: str = "possible",
+    evidence: tuple[Evidence, ...] = (),
+    apart: bool = False,
+    **named: Value,
 ) -> Violation:
-    return Violation(Message(f"invariant/{invariant}", tuple(named.items())), findings, leaves, evidence)
+    return Violation(Message(f"invariant/{invariant}", tuple(named.items())), findings, leaves, evidence, apart)
 
 
 def _of_state(row: Mapping[str, Any]) -> tuple[Evidence]:
@@ -275,19 +291,32 @@ def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
             )
 
 
+def gone_has_an_end(told: Told) -> Iterator[Violation]:
+    """A verdict states that offsets are gone only up to where evidence shows that they were there."""
+    for row, why in told.reasons(*GONE):
+        for m in _messages(why):
+            ranges = dict(m.values).get("offsets")
+            if (
+                m.id != "verdict/lost-at-least"
+                and isinstance(ranges, tuple)
+                and any(isinstance(r, Range) and r.end is None for r in ranges)
+            ):
+                name = f"{row['topic']}-{row['partition']}"
+                own = [f for f, _ in told.losses.get((0, row["topic"], row["partition"]), ())]
+                yield _violated("gone-has-an-end", evidence=own[0].evidence if own else (), place=name)
+
+
 def asked_for_is_not_there(told: Told) -> Iterator[Violation]:
     """A reason that asks for a file names none that was collected, unless it says what is missing of it."""
     there: dict[tuple[str, Value], str] = {}
     for s in (s for s in told.cluster.sources if not s.problem):
         there |= {(id_, node): s.path for id_, kinds in ASKED.items() if s.kind in kinds for node in s.nodes}
-    for batch in told.partitions.batches("topic", "partition", "reason"):
-        asking = pc.match_substring_regex(pc.fill_null(batch["reason"], ""), "|".join(ASKED))
-        for row in batch.filter(asking).to_pylist():
-            for m in _messages(dict(decoded(row["reason"])).get("why")):
-                broker = dict(m.values).get("broker")
-                if m.id in ASKED and (path := there.get((m.id, broker))) is not None:
-                    own = (Evidence(path, None, None, path),)
-                    yield _violated("asked-for-is-not-there", evidence=own, place=f"{row['topic']}-{row['partition']}", broker=broker)
+    for row, why in told.reasons(*ASKED):
+        for m in _messages(why):
+            broker = dict(m.values).get("broker")
+            if m.id in ASKED and (path := there.get((m.id, broker))) is not None:
+                own = (Evidence(path, None, None, path),)
+                yield _violated("asked-for-is-not-there", evidence=own, place=f"{row['topic']}-{row['partition']}", broker=broker)
 
 
 def _messages(value: Value) -> Iterator[Message]:
@@ -312,7 +341,9 @@ def causes_come_first(told: Told) -> Iterator[Violation]:
             own = [r for r in roots[f.incident] if not {*r.brokers}.isdisjoint(f.brokers)]
             late = [r for r in own if r.start is not None and r.start > at + ISR_TOLERANCE and rule_of(r.kind).purpose is Purpose.CRASH]
             if own and len(late) == len(own):
-                yield _violated("causes-come-first", f, leaves="probable", of=f.kind, at=at, cause=own[0].kind, start=own[0].start)
+                yield _violated(
+                    "causes-come-first", f, leaves="certain", apart=True, of=f.kind, at=at, cause=own[0].kind, start=own[0].start
+                )
 
 
 def states_hold_together(told: Told) -> Iterator[Violation]:
@@ -335,6 +366,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     now_is_the_last_state,
     ids_differ,
     verdicts_are_those_of_losses,
+    gone_has_an_end,
     asked_for_is_not_there,
     causes_come_first,
     states_hold_together,

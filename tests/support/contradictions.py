@@ -13,6 +13,7 @@ ORDER = {"begins-before-it-ends": "the end of a loss and the records lost are da
 ABSENT = {"running-while-dead": "one absence is judged by two rules: offline, and running"}
 OF_BEFORE = {"now-is-the-last-state": "what is not over belongs to the cluster before"}
 MIXED = {"states-hold-together": "the ISR is that of the cluster before"}
+OPEN = {"gone-has-an-end": "the reason for a verdict lists a range that may be empty as gone"}
 KNOWN: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(
         (
@@ -43,6 +44,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         ),
         ORDER,
     ),
+    "zombie-leader-2.2.2-zk": OPEN,
     "busy-rolling-4.1.1-kraft: line 1 of every 3": {**ASKED, **ORDER},
     "busy-rolling-4.1.1-kraft: line 2 of every 3": {**ASKED, **ORDER},
     "wiped-zookeeper-outlived-2.3.1-zk: first 2 of 5 parts of each log": {**ORDER, **MIXED},

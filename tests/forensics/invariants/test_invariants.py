@@ -15,7 +15,7 @@ import pytest
 
 from forensics.incidents.judging import PARTITION
 from forensics.invariants import checked
-from forensics.invariants.declared import ASKED, INVARIANTS, Told, violations
+from forensics.invariants.declared import ASKED, GONE, INVARIANTS, Told, violations
 from forensics.model.findings import Client, Finding, Held, Records, Salvageable, Written
 from forensics.model.message import Range, encoded, said
 from forensics.model.rows import Rows
@@ -68,6 +68,7 @@ SPOILED: Mapping[str, tuple[tuple[Finding, Changes] | Finding, Changes]] = {
     "now-is-the-last-state": (NEVER_OVER, {}),
     "ids-differ": (replace(BACK, confidence="possible"), {}),
     "verdicts-are-those-of-losses": (LOSS, {"verdict": "lost"}),
+    "gone-has-an-end": (LOSS, {"reason": encoded((("why", said("verdict/tail-cut", offsets=(Range(1, None),))),))}),
     "asked-for-is-not-there": (LOSS, {"reason": encoded((("why", WANTED),))}),
     "causes-come-first": ((LOSS, {"start": None, "end": when(CRASH.start) - LONG}), {}),
     "states-hold-together": (LOSS, {"log_end_offset": 1, "high_watermark": 2}),
@@ -103,7 +104,8 @@ def test_what_cannot_be_true_together_is_weakened_and_reported(invariant: str) -
     for v in found:
         for f in v.findings:
             weaker = told[findings.index(f)]
-            assert weaker.confidence != "certain" and weaker.id == f.id
+            assert (weaker.incident is None and f.incident is not None) if v.apart else weaker.confidence != "certain"
+            assert weaker.id == f.id
             assert "the report contradicts itself" in words(weaker).explanation
     assert {f.kind for f in told} == {f.kind for f in findings}
 
@@ -118,7 +120,7 @@ def test_what_rules_declare_for_the_invariants_exists() -> None:
     """Messages that say that a broker was running or gone, and those that ask for files."""
     for rule in RULES:
         assert {*rule.alive, *rule.gone} <= {*declared()[rule.kind].get("message", ())}, rule.kind
-    assert all(isinstance(catalogue.phrase(id_), str) for id_ in ASKED)
+    assert all(isinstance(catalogue.phrase(id_), str) for id_ in (*ASKED, *GONE))
 
 
 def test_a_report_of_a_report_is_the_same() -> None:
