@@ -337,7 +337,7 @@ def causes_come_first(told: Told) -> Iterator[Violation]:
         if f.incident is not None and f.start is not None and rule.root and (not rule.root_causes or f.cause in rule.root_causes):
             roots[f.incident].append(f)
     for f in told.findings:
-        if f.loss and f.incident is not None and (at := f.happened) is not None:
+        if f.loss and f.incident is not None and (at := f.end) is not None:
             own = [r for r in roots[f.incident] if not {*r.brokers}.isdisjoint(f.brokers)]
             late = [r for r in own if r.start is not None and r.start > at + ISR_TOLERANCE and rule_of(r.kind).purpose is Purpose.CRASH]
             if own and len(late) == len(own):

@@ -20,7 +20,7 @@ from forensics.views.impact import failures
 from forensics.views.losses import CUT, LOST, losses
 from forensics.words import words
 from tests.support import local, recorded
-from tests.support.contradictions import check_contradictions, contradictions
+from tests.support.contradictions import check_contradictions, check_nobody_is_up_after_a_crash, contradictions
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.schemas import of_report
 
@@ -121,6 +121,7 @@ def test_verdicts(name: str) -> None:
     check_power_losses(report, truth)
     check_first_screen(report)
     check_contradictions(name, contradictions(report))
+    check_nobody_is_up_after_a_crash(report)
     assert of_report(report) == []
 
 

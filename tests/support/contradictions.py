@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from forensics.model.cluster.broker_states import UP
+from forensics.model.findings import Purpose
 from forensics.model.message import Message
+from forensics.rules import of_purpose
+from forensics.thresholds import ISR_TOLERANCE
 from forensics.views.document import Report
 
 ASKED = {"asked-for-is-not-there": "a reason asks for server.log of a broker of which it was collected (handovers._wanted)"}
@@ -66,3 +70,13 @@ def contradictions(report: Report) -> tuple[str, ...]:
 def check_contradictions(evidence: str, found: tuple[str, ...]) -> None:
     """The report on this evidence contradicts itself where that is known, and nowhere else."""
     assert {*found} == {*KNOWN.get(evidence, {})}, KNOWN.get(evidence)
+
+
+def check_nobody_is_up_after_a_crash(report: Report) -> None:
+    """The states of a broker agree with its crashes: no span in which it is up goes on beyond one."""
+    crashes = (f for f in of_purpose(report.findings, Purpose.CRASH) if f.confidence != "possible" and not f.folds and not f.cluster)
+    for f in crashes:
+        up = [s for s in report.states.get(f.brokers[0], ()) if s.state == UP and not s.cluster]
+        latest = f.start_latest or f.start
+        assert f.start is not None and latest is not None
+        assert [s for s in up if (s.start is None or s.start < f.start) and (s.end is None or s.end > latest + ISR_TOLERANCE)] == []
