@@ -10,16 +10,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from forensics.invariants.declared import Told, Violation, violations
-from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import CONFIDENCES, LEVELS, Finding, lower
-from forensics.model.rows import Rows
 from forensics.rules.evidence_conflict import of_report
 from parsers.frozen import replace
 
 
-def checked(findings: Sequence[Finding], partitions: Rows, cluster: Cluster) -> list[Finding]:
-    """The findings of a report on these partitions: those that contradict others with less confidence, and one more that says so."""
-    if not (found := list(violations(Told(findings, partitions, cluster)))):
+def checked(told: Told) -> list[Finding]:
+    """The findings of a report: those that contradict others with less confidence, and one more that says so."""
+    findings = told.findings
+    if not (found := list(violations(told))):
         return list(findings)
     doubts: dict[Finding, list[Violation]] = defaultdict(list)
     for violation in found:

@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster
@@ -26,7 +27,8 @@ from forensics.thresholds import ISR_TOLERANCE
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 
-STATE = ("topic", "partition", "replicas", "leader", "isr", "log_end_offset", "high_watermark", "verdict")
+NAME = ("topic", "partition")
+STATE = (*NAME, "replicas", "leader", "isr", "log_end_offset", "high_watermark", "verdict")
 OF_ELECTIONS = frozenset({UNCLEAN_ELECTION, TAIL, HW_TRUNCATION})
 """Causes of losses at which another broker begins to lead."""
 GONE = ("verdict/tail-cut", "verdict/lost")
@@ -63,6 +65,8 @@ class Told:
     findings: Sequence[Finding]
     partitions: Rows
     cluster: Cluster
+    asked: Callable[[str | None, int | None], bool] | None = None
+    """Which partitions the findings are about; None: all."""
 
     @cached_property
     def losses(self) -> dict[tuple[int, str | None, int | None], list[tuple[Finding, Place]]]:
@@ -85,14 +89,16 @@ class Told:
     def states(self) -> Iterator[dict[str, Any]]:
         """The states of the partitions at the end."""
         for batch in self.partitions.batches(*STATE):
-            yield from batch.to_pylist()
+            yield from self._of_asked(batch)
 
     def reasons(self, *ids: str) -> Iterator[tuple[dict[str, Any], Value]]:
         """The partitions with the reasons for their verdicts that say one of these messages."""
-        for batch in self.partitions.batches("topic", "partition", "reason"):
-            saying = pc.match_substring_regex(pc.fill_null(batch["reason"], ""), "|".join(ids))
-            for row in batch.filter(saying).to_pylist():
-                yield row, dict(decoded(row["reason"])).get("why")
+        for batch in self.partitions.batches(*NAME, "reason"):
+            saying = batch.filter(pc.match_substring_regex(pc.fill_null(batch["reason"], ""), "|".join(ids)))
+            yield from ((row, dict(decoded(row["reason"])).get("why")) for row in self._of_asked(saying))
+
+    def _of_asked(self, rows: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+        return (row for row in rows.to_pylist() if self.asked is None or self.asked(row["topic"], row["partition"]))
 
     def _ended(self, f: Finding, alive: datetime, back: datetime | None = None) -> Ended:
         begun = self.begun.get((f.cluster, f.brokers[0]), [])
@@ -280,7 +286,7 @@ def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
         sure = {f.committed for f in own if f.confidence != "possible"}
         verdict, name = row["verdict"], f"{row['topic']}-{row['partition']}"
         wrong = {LOST: not sure - {False}, UNKNOWN: True in sure, TAIL_CUT: sure - {False} or not own, INTACT: sure}
-        if wrong[verdict]:
+        if wrong.get(verdict):
             yield _violated(
                 "verdicts-are-those-of-losses",
                 *dict.fromkeys(own),
@@ -294,16 +300,11 @@ def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
 def gone_has_an_end(told: Told) -> Iterator[Violation]:
     """A verdict states that offsets are gone only up to where evidence shows that they were there."""
     for row, why in told.reasons(*GONE):
-        for m in _messages(why):
-            ranges = dict(m.values).get("offsets")
-            if (
-                m.id != "verdict/lost-at-least"
-                and isinstance(ranges, tuple)
-                and any(isinstance(r, Range) and r.end is None for r in ranges)
-            ):
-                name = f"{row['topic']}-{row['partition']}"
-                own = [f for f, _ in told.losses.get((0, row["topic"], row["partition"]), ())]
-                yield _violated("gone-has-an-end", evidence=own[0].evidence if own else (), place=name)
+        ranges = dict(why.values).get("offsets") if isinstance(why, Message) and why.id in GONE else None
+        if isinstance(ranges, tuple) and any(isinstance(r, Range) and r.end is None for r in ranges):
+            own = told.losses.get((0, row["topic"], row["partition"]), ())
+            evidence = next((f.evidence for f, _ in own), ())
+            yield _violated("gone-has-an-end", evidence=evidence, place=f"{row['topic']}-{row['partition']}")
 
 
 def asked_for_is_not_there(told: Told) -> Iterator[Violation]:
