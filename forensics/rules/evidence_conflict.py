@@ -12,7 +12,7 @@ from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
-from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
+from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
@@ -102,10 +102,11 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 
 
 def of_report(what: Sequence[Message], about: Collection[Finding], evidence: Sequence[Evidence]) -> Finding:
-    """The report itself says what cannot be true together (forensics.invariants)."""
+    """The report itself says what cannot be true together (forensics.invariants): no worse than what these findings say."""
+    worst = max((f.severity for f in about), key=LEVELS.index, default="low")
     return Finding(
         kind="evidence-conflict",
-        severity="medium",
+        severity=min(worst, "medium", key=LEVELS.index),
         confidence="certain",
         brokers=tuple(sorted({b for f in about for b in f.brokers[:1]})),
         message="report",
