@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import PLACES, Evidence, Finding, Place, Purpose, places
+from forensics.model.findings import PLACES, Evidence, Finding, Place, Purpose, Salvageable, places
 from forensics.model.message import Message, Range, Value, decoded
 from forensics.model.rows import Rows
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION
@@ -144,6 +144,10 @@ def _violated(
     return Violation(Message(f"invariant/{invariant}", tuple(named.items())), findings, leaves, evidence, apart)
 
 
+def _name(row: Mapping[str, Any]) -> str:
+    return f"{row['topic']}-{row['partition']}"
+
+
 def _of_state(row: Mapping[str, Any]) -> tuple[Evidence]:
     """The state of a partition as the report has it."""
     return (Evidence("partitions", None, None, " ".join(f"{name}={row[name]}" for name in STATE)),)
@@ -199,18 +203,15 @@ def counts_add_up(told: Told) -> Iterator[Violation]:
     """No more records than offsets, and what is recoverable and what is missing are the lost offsets, each once."""
     for own in told.losses.values():
         for f, p in own:
-            total = _length(p.offsets)
-            count = p.records.count if p.records is not None else None
-            saved = p.salvageable
-            many = max(count or 0, sum(x.records for x in saved.producers) if saved is not None else 0)
-            if total is not None and many > total:
-                yield _violated("counts-add-up", f, leaves="probable", place=p.name, records=many, offsets=total)
-            if saved is None or total is None:
+            if (total := _length(p.offsets)) is None:
                 continue
-            parts = _length((*(h.offsets for h in saved.held), *saved.missing))
-            inside = all(any(_within(part, r) for r in p.offsets) for part in (*(h.offsets for h in saved.held), *saved.missing))
-            if parts is not None and (parts > total or not inside):
-                yield _violated("parts-of-the-loss", f, leaves="probable", place=p.name, parts=parts, offsets=total)
+            saved = p.salvageable or Salvageable()
+            many = max((p.records.count if p.records is not None else None) or 0, sum(x.records for x in saved.producers))
+            if many > total:
+                yield _violated("counts-add-up", f, leaves="probable", place=p.name, records=many, offsets=total)
+            parts = (*(h.offsets for h in saved.held), *saved.missing)
+            if (_length(parts) or 0) > total or not all(any(_within(part, r) for r in p.offsets) for part in parts):
+                yield _violated("parts-of-the-loss", f, leaves="probable", place=p.name)
 
 
 def _length(ranges: Iterable[Range]) -> int | None:
@@ -226,11 +227,8 @@ def offered_are_the_lost(told: Told) -> Iterator[Violation]:
     """Records that are offered as the lost ones were written before the epoch in which these were lost began."""
     for own in told.losses.values():
         for f, p in own:
-            held = p.salvageable.held if p.salvageable is not None else ()
-            new = next(
-                (h for h in held if p.leader_epoch is not None and h.leader_epoch >= p.leader_epoch and f.cause in OF_ELECTIONS), None
-            )
-            if new is not None:
+            held = p.salvageable.held if p.salvageable is not None and f.cause in OF_ELECTIONS and p.leader_epoch is not None else ()
+            if (new := next((h for h in held if h.leader_epoch >= (p.leader_epoch or 0)), None)) is not None:
                 yield _violated("offered-are-the-lost", f, leaves="probable", place=p.name, source=new.source, epoch=new.leader_epoch)
 
 
@@ -267,7 +265,7 @@ def now_is_the_last_state(told: Told) -> Iterator[Violation]:
         }
         for over_when, f in (*open_.get((row["topic"], row["partition"]), ()), *open_.get((row["topic"], None), ())):
             if now[over_when]:
-                yield _violated("now-is-the-last-state", f, place=f"{row['topic']}-{row['partition']}", of=f.kind)
+                yield _violated("now-is-the-last-state", f, place=_name(row), of=f.kind)
 
 
 def ids_differ(told: Told) -> Iterator[Violation]:
@@ -284,17 +282,11 @@ def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
     for row in told.states():
         own = [f for f, _ in told.losses.get((0, row["topic"], row["partition"]), ()) if f.cause != FOREIGN or row["verdict"] == LOST]
         sure = {f.committed for f in own if f.confidence != "possible"}
-        verdict, name = row["verdict"], f"{row['topic']}-{row['partition']}"
+        verdict = row["verdict"]
         wrong = {LOST: not sure - {False}, UNKNOWN: True in sure, TAIL_CUT: sure - {False} or not own, INTACT: sure}
         if wrong.get(verdict):
-            yield _violated(
-                "verdicts-are-those-of-losses",
-                *dict.fromkeys(own),
-                leaves="probable",
-                evidence=_of_state(row),
-                place=name,
-                verdict=verdict,
-            )
+            named = {"place": _name(row), "verdict": verdict}
+            yield _violated("verdicts-are-those-of-losses", *dict.fromkeys(own), leaves="probable", evidence=_of_state(row), **named)
 
 
 def gone_has_an_end(told: Told) -> Iterator[Violation]:
@@ -304,7 +296,7 @@ def gone_has_an_end(told: Told) -> Iterator[Violation]:
         if isinstance(ranges, tuple) and any(isinstance(r, Range) and r.end is None for r in ranges):
             own = told.losses.get((0, row["topic"], row["partition"]), ())
             evidence = next((f.evidence for f, _ in own), ())
-            yield _violated("gone-has-an-end", evidence=evidence, place=f"{row['topic']}-{row['partition']}")
+            yield _violated("gone-has-an-end", evidence=evidence, place=_name(row))
 
 
 def asked_for_is_not_there(told: Told) -> Iterator[Violation]:
@@ -317,7 +309,7 @@ def asked_for_is_not_there(told: Told) -> Iterator[Violation]:
             broker = dict(m.values).get("broker")
             if m.id in ASKED and (path := there.get((m.id, broker))) is not None:
                 own = (Evidence(path, None, None, path),)
-                yield _violated("asked-for-is-not-there", evidence=own, place=f"{row['topic']}-{row['partition']}", broker=broker)
+                yield _violated("asked-for-is-not-there", evidence=own, place=_name(row), broker=broker)
 
 
 def _messages(value: Value) -> Iterator[Message]:
@@ -353,7 +345,7 @@ def states_hold_together(told: Told) -> Iterator[Violation]:
         replicas, members = {*(row["replicas"] or ())}, {*(row["isr"] or ()), *(b for b in (row["leader"],) if b is not None and b >= 0)}
         hw, end = row["high_watermark"], row["log_end_offset"]
         if (replicas and not members <= replicas) or (hw is not None and end is not None and hw > end):
-            yield _violated("states-hold-together", evidence=_of_state(row), place=f"{row['topic']}-{row['partition']}")
+            yield _violated("states-hold-together", evidence=_of_state(row), place=_name(row))
 
 
 INVARIANTS: tuple[Invariant, ...] = (
