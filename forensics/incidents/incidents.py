@@ -24,7 +24,6 @@ from forensics.model.cluster.availability import Spans
 from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
 from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.record import Int32, Record
-from forensics.model.times import runs
 from forensics.proof.aftermath import sentences
 from forensics.rules import RULES, kind_of, rule_of
 from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, LEADERSHIP_RETURNS, SAME_INCIDENT, STOP_NOTICED_EARLY

@@ -50,7 +50,7 @@ def within(gap: timedelta, begin: Callable[[T], datetime | None], end: Callable[
     return joins
 
 
-def joined(spans: Iterable[tuple[At, At]]) -> list[tuple[At, At]]:
+def merged_spans(spans: Iterable[tuple[At, At]]) -> list[tuple[At, At]]:
     """The spans, (begin, end), in order of their begin, as one where they overlap or touch."""
     found: list[tuple[At, At]] = []
     for begin, end in sorted(spans):

@@ -21,12 +21,11 @@ from forensics.model.partition.durability import required
 from forensics.model.partition.log_coverage import (
     LOG,
     ORDER,
+    PLACED,
     PROCESS,
-    LogCoverage,
     isr_changes_observable,
-    log_coverage,
-    observable,
     was_running,
+    would_show,
 )
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State, is_raise

@@ -64,7 +64,7 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
     if outage.how == MISSED:
         return Crash(node.id, named, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
-    doubt = None if shown else incomplete(node.id, cluster)
+    doubt = None if shown else would_show(node.id, cluster, COMPLETE).why_not
     confidence = (
         "possible" if doubt else "certain" if shown or not run.asked else "probable"
     )  # a shutdown may be complete, and its last lines lost

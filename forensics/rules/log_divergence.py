@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, starmap, takewhile
+from itertools import combinations, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -12,7 +12,6 @@ from forensics.model.findings import Finding, Statement, offsets_in, quote, toge
 from forensics.model.message import Message, Range, Value, joined, said, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.times import joined
 from forensics.proof.elections import elections
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import CopyConflict, Parting, copy_conflicts, partings, repacked_batches, same_batches, same_epoch_conflicts

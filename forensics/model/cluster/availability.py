@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 
 from forensics.model.events import Event
 from forensics.model.message import Message, said
+from forensics.model.times import undated_first
 from forensics.thresholds import (
     CLOCK_TOLERANCE,
     CONNECTION_FAILS_AT_ONCE,

@@ -16,7 +16,7 @@ from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import COMPLETE, when, would_show
+from forensics.model.partition.log_coverage import COMPLETE, would_show
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline

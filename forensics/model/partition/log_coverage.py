@@ -378,10 +378,6 @@ def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -
     return bool(would_show(node, cluster, COMPLETE)) and last is not None and last >= until and next(lives, None) is not None
 
 
-def when(event: Event) -> datetime:
-    return event.at or datetime.min
-
-
 @cached_on_timeline
 def _with_missing_lines(timeline: PartitionTimeline) -> set[int]:
     """Brokers whose lines about this partition are missing: the creation of a log is always followed by the line about its first high

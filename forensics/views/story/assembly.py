@@ -29,7 +29,7 @@ from forensics.model.partition.order import file_order
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.times import joined
+from forensics.model.times import merged_spans
 from forensics.proof.judgement import judgement
 from forensics.proof.records import records
 from forensics.rules import rule_of
@@ -594,7 +594,7 @@ def _quickly(state: State, start: Event) -> bool:
 
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
     """Times covered by lines of a broker, overlapping ones joined."""
-    return joined((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
+    return merged_spans((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
 
 
 def _roles(state: State, brokers: Sequence[int]) -> dict[int, str]:

@@ -15,7 +15,8 @@ import pytest
 from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER
+from forensics.model.message import said
+from forensics.model.partition.log_coverage import CLOCK, ORDER, SHOWN, Answer
 from forensics.model.partition.replicas import IsrUpdate, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term

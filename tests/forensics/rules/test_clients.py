@@ -14,6 +14,7 @@ from rich.console import Console
 
 from forensics.model.findings import Client, Finding
 from forensics.model.message import Range
+from forensics.model.record import reader
 from forensics.views import markdown
 from forensics.views import text as terminal
 from forensics.views.document import Report
