@@ -229,3 +229,27 @@ def test_a_file_that_kafka_renamed_is_offered(story: Story, mark: str) -> None:
     (found,) = of(report({**story.files, **files}, dict.fromkeys(files, LATE)), "data-loss")
     assert found.salvageable is not None and [h.offsets for h in found.salvageable.held] == [Range(200, 300)]
     assert found.salvageable.held[0].source.endswith(f".{mark}")
+
+
+def test_a_leader_whose_directory_was_collected_without_segments_is_not_compared(story: Story) -> None:
+    """What its follower copied after the cut is of the new leader epoch: these are not the lost records."""
+    story.put("broker-2/data/t-0/leader-epoch-checkpoint", ["0", "3", "1 0", "2 200", "4 200"])
+    (found,) = losses(story, {"broker-1/data": NOW})
+    assert found.offsets == (Range(200, 300),) and held(found) == []
+    assert found.salvageable is not None and found.salvageable.missing == (Range(200, 300),)
+
+
+def test_records_are_counted_of_each_part_and_not_of_whole_batches() -> None:
+    """A batch crosses the high watermark."""
+    s = Story()
+    s.leads(1, 10, 2, 200, 200, [1, 3], previous=1)
+    s.offline(9, 19, 3, [3], 3, 1)
+    s.online(9, 19.5, 4, 2, [2], 4)
+    s.leads(2, 20, 4, 200, 200, [2], previous=3)
+    s.follows(1, 30, 4, 300, 245, previous=2)
+    s.truncates(1, 30.1, 200)
+    parts = losses(s, {"broker-1/data": NOW, "broker-2/data": NOW, "before/broker-1/data": BEFORE})
+    assert [(f.offsets, [p.records for p in f.salvageable.producers] if f.salvageable else []) for f in parts] == [
+        ((Range(200, 245),), [45]),
+        ((Range(245, 300),), [55]),
+    ]
