@@ -92,13 +92,6 @@ class Loss:
         return not found[1].exact_end and found[1].end.at_most is not None
 
     @property
-    def ended(self) -> bool:
-        """The lost log is known to have ended at `reached`."""
-        found = removed_range(self.row)
-        known = found is not None and found[1].exact_end and found[1].end.at_most is not None
-        return known and self.row.last_isr_member_lost_tail.only(NO)
-
-    @property
     def excuse(self) -> Message | None:
         """Why these records may not have been acknowledged to any producer."""
         because = self.row.resent_because
@@ -118,16 +111,18 @@ class Loss:
     @property
     def still_on(self) -> tuple[int, ...]:
         """Brokers on whose disks all of the records still are; if the end is open, all that are known."""
-        return self._on(sure=True)
+        end = self._known_end
+        return tuple(sorted({broker for broker, surely, _ in holders(self.hop) if surely >= end}))
 
     @property
     def perhaps_on(self) -> tuple[int, ...]:
         """Brokers whose logs had all of them and were never cut, if it is unknown whether these were flushed before a crash."""
-        return tuple(b for b in self._on(sure=False) if b not in self.still_on)
+        end = self._known_end
+        return tuple(sorted({broker for broker, surely, to in holders(self.hop) if surely < end <= to}))
 
-    def _on(self, *, sure: bool) -> tuple[int, ...]:
-        end = self.range.end if self.range.end is not None else max(self.reached, self.range.start + 1)
-        return tuple(sorted({h.broker for h in holders(self.hop) if (h.surely_to if sure else h.to) >= end}))
+    @property
+    def _known_end(self) -> int:
+        return self.range.end if self.range.end is not None else max(self.reached, self.range.start + 1)
 
     @property
     def evidence(self) -> tuple[Event, ...]:
@@ -163,27 +158,19 @@ def _reaches(removal: Removal, part: Range) -> bool:
     return removal.end > part.start or (part.end is None and removal.end == part.start)
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """A broker whose log was not cut: its disk surely has the log up to one offset, and may have it up to the other."""
-
-    broker: int
-    surely_to: int
-    to: int
-
-
-def holders(hop: LeaderTransition) -> Iterator[Holder]:
-    """By the collected files. A log that was not collected is as its lines say if its process did not crash since: a power loss takes what was not
+def holders(hop: LeaderTransition) -> Iterator[tuple[int, int, int]]:
+    """Brokers whose logs were not cut, each with the offset up to which its disk surely has the log, and that up to which it may have it. By the
+    collected files. A log that was not collected is as its lines say if its process did not crash since: a power loss takes what was not
     flushed."""
     for removal in hop.removals:
         if removal.cause in ("left-behind", "stray"):
             broker, left = removal.broker, removal.cause == "left-behind"
             disk = hop.timeline.collected_logs.get(broker) if left else None
             if disk is not None and disk.reach is not None:
-                yield Holder(broker, end := min(removal.end, disk.reach), end)
+                yield broker, min(removal.end, disk.reach), min(removal.end, disk.reach)
             else:
                 flushed = disk.recovery_point.offset if disk is not None and disk.recovery_point is not None else None
-                yield Holder(broker, removal.end if not left or _intact(broker, hop.cluster) else flushed or 0, removal.end)
+                yield broker, removal.end if not left or _intact(broker, hop.cluster) else flushed or 0, removal.end
 
 
 def _intact(broker: int, cluster: Cluster) -> bool:
@@ -194,8 +181,8 @@ def _intact(broker: int, cluster: Cluster) -> bool:
 
 def _by_holder(part: Lost, hop: LeaderTransition) -> Iterator[Lost]:
     """The part, split where a disk that still has some of it ends. If its own end is open, more than is known may be on that disk."""
-    ends = {to for h in holders(hop) for to in (h.surely_to, h.to)} if part.end is not None else set()
-    for to in sorted(to for to in ends if part.start < to and (part.end or 0) > to):
+    ends = {to for _, *both in holders(hop) for to in both} if part.end is not None else set()
+    for to in sorted(to for to in ends if part.start < to < (part.end or 0)):
         yield replace(part, end=to)
         part = replace(part, start=to)
     yield part

@@ -132,7 +132,7 @@ def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
     since."""
     if commit.leader_epoch is not None:
         return commit.leader_epoch < loss.term.epoch
-    if (commit.offset or 0) > loss.reached and loss.ended:
+    if (commit.offset or 0) > loss.reached and not any(p.at_least or p.range.end is None for p in loss.parts):
         return False  # the log had not reached it
     if commit.at is None or loss.term.at is None or commit.at <= loss.term.at:
         return True

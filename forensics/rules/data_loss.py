@@ -275,7 +275,7 @@ def _removed(removal: Removal, loss: Loss) -> Message:
     itself = loss.cause == HW_TRUNCATION and removal.broker == loss.term.leader
     cut = itself or removal.cause in _CUTS
     kept = removal.cause != "left-behind" or removal.broker in loss.still_on
-    to = {h.broker: h.surely_to for h in holders(loss.hop)}
+    to = {broker: surely for broker, surely, _ in holders(loss.hop)}
     return said(
         f"data-loss/{'cut-itself' if itself else 'removed'}",
         broker=removal.broker,
