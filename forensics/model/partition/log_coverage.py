@@ -377,17 +377,7 @@ def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -
     life = next(cluster.availability(node).living(since, until), None)
     if life is not None and life.outcome == "crashed":  # it ended before the start that shows the crash
         last = life.last_seen.at if life.last_seen is not None else None
-    return incomplete(node, cluster) is None and life is not None and last is not None and last >= until
-
-
-def when(event: Event) -> datetime:
-    return event.at or datetime.min
-
-
-def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:
-    """Lines of the broker about this partition are missing: the creation of a log is always followed by the line about its first high
-    watermark (Partition#createLog)."""
-    return broker in _with_missing_lines(timeline)
+    return bool(would_show(node, cluster, COMPLETE)) and life is not None and last is not None and last >= until
 
 
 @cached_on_timeline
