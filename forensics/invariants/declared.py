@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +24,7 @@ from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import named_in_steps, rule_of
 from forensics.thresholds import ISR_TOLERANCE
 from parsers.cached import cached_property
-from parsers.frozen import dataclass
+from parsers.frozen import dataclass, replace
 
 NAME = ("topic", "partition")
 STATE = (*NAME, "replicas", "leader", "isr", "log_end_offset", "high_watermark", "verdict")
@@ -122,7 +121,13 @@ class Told:
                 found[broker].append(Ended(f, back, back))
             elif f.message in rule_of(f.kind).gone:
                 found[broker].append(self._ended(f, f.start - ISR_TOLERANCE, f.end))
-        return found
+        return {broker: [_until_alive(end, own) for end in own] for broker, own in found.items()}
+
+
+def _until_alive(end: Ended, others: Iterable[Ended]) -> Ended:
+    """Another process, whose start may not be in evidence, was alive before it crashed."""
+    alive = (e.alive for e in others if e.alive > end.alive and rule_of(e.finding.kind).purpose is Purpose.CRASH)
+    return replace(end, next=min((end.next, *alive)))
 
 
 Invariant = Callable[[Told], Iterator[Violation]]
@@ -165,18 +170,16 @@ def running_while_dead(told: Told) -> Iterator[Violation]:
 
 
 def one_end(told: Told) -> Iterator[Violation]:
-    """A process ended once, and either cleanly or not."""
+    """A process that crashed was not stopped cleanly."""
     for (_, broker), own in told.ends.items():
-        for end, other in combinations(own, 2):
-            if end.next == other.next and {_cleanly(end.finding), _cleanly(other.finding)} == {True, False}:
-                yield _violated("one-end", end.finding, other.finding, broker=broker, of=end.finding.kind, other=other.finding.kind)
+        for crash in (e for e in own if rule_of(e.finding.kind).purpose is Purpose.CRASH):
+            for other in (e for e in own if e.next == crash.next and _clean(e.finding)):
+                yield _violated("one-end", crash.finding, other.finding, broker=broker, of=crash.finding.kind, other=other.finding.kind)
 
 
-def _cleanly(f: Finding) -> bool | None:
+def _clean(f: Finding) -> bool:
     purpose = rule_of(f.kind).purpose
-    if purpose is Purpose.RETURN:
-        return bool(dict(f.values).get("cleanly"))
-    return {Purpose.CLEAN_STOP: True, Purpose.CRASH: False}.get(purpose) if purpose is not None else None
+    return purpose is Purpose.CLEAN_STOP or (purpose is Purpose.RETURN and bool(dict(f.values).get("cleanly")))
 
 
 def begins_before_it_ends(told: Told) -> Iterator[Violation]:
