@@ -50,7 +50,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
     ),
     "zombie-leader-2.2.2-zk": OPEN,
     "busy-rolling-4.1.1-kraft: line 1 of every 3": {**ASKED, **ORDER},
-    "busy-rolling-4.1.1-kraft: line 2 of every 3": {**ASKED, **ORDER},
+    "busy-rolling-4.1.1-kraft: line 2 of every 3": {**ASKED, **ORDER, **OPEN},
     "wiped-zookeeper-outlived-2.3.1-zk: first 2 of 5 parts of each log": {**ORDER, **MIXED},
     "wiped-everything-3.9.1-kraft: line 3 of every 3": OF_BEFORE,
     "wiped-everything-0.10.0.1-zk: logs of broker-1 up to tenth 3": OF_BEFORE,
