@@ -148,4 +148,5 @@ def _crash(term: Term, led: datetime, s: LeaderTransition, ended: Collection[str
     """The crash of the process that led in the term."""
     availability = s.cluster.availability(term.leader)
     run = next((r for r in reversed(availability.latest(led)) if r.begin_at is not None and r.begin_at < led), None)
-    return next((o for o in availability.outages if o.life is run and o.how in ended), None) if run is not None else None
+    outage = availability.end_of(run)
+    return outage if outage is not None and outage.how in ended else None

@@ -28,8 +28,8 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
 
 def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool:
     """One of the brokers was down during the episode."""
-    outages = (a for b in {*leaders, *(o.broker for o in episode.outs)} for a in cluster.availability(b).outages)
-    return episode.start is not None and any(a.overlaps(episode.start, episode.end) for a in outages)
+    brokers, start = {*leaders, *(o.broker for o in episode.outs)}, episode.start
+    return start is not None and any(cluster.availability(b).away(start, episode.end) for b in brokers)
 
 
 def _offline(group: Sequence[Episode], cluster: Cluster) -> Finding:

@@ -15,7 +15,7 @@ from forensics.model.message import Message, said, values
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
-            if outage.life is not None and outage.life.outcome == "stopped":
+            if outage.life is not None and outage.clean:
                 yield _finding(node.id, who(node.id, cluster), outage.life)
 
 

@@ -51,7 +51,7 @@ def not_settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) ->
     near = [e for e in timeline.of("log-dir-partitions") if e.at is not None and abs(e.at - failed.at) <= EPOCH_KNOWN]
     if any(failed.writer in (e.broker, e.writer) for e in near) or resumed_soon(failed, timeline):
         return False
-    return not any(o.overlaps(failed.at, failed.at + EPOCH_KNOWN) for o in cluster.availability(failed.writer).outages)
+    return not cluster.availability(failed.writer).away(failed.at, failed.at + EPOCH_KNOWN)
 
 
 def gave_up(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:

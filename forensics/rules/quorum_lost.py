@@ -14,7 +14,7 @@ from typing import Any
 from forensics.model.cluster.availability import CONTROLLED, Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import who
-from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, down_from, without_leader
+from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, without_leader
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
@@ -90,7 +90,7 @@ def _latest(w: NoLeader, times: CrashTimes) -> datetime:
     """When the quorum had lost its majority at the latest: the time of each crash is known best from all evidence."""
     if DOWN not in w.shown_by:
         return w.latest
-    ends = sorted(at for a in w.down if a.life is not None and (at := times.of(a, a.life.node).latest or down_from(a)) is not None)
+    ends = sorted(at for a in w.down if a.life is not None and (at := times.of(a, a.life.node).latest or a.down_from) is not None)
     needed = len(w.voters) - w.majority
     return min(w.latest, ends[needed]) if len(ends) > needed else w.latest
 

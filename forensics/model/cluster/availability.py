@@ -496,6 +496,16 @@ class Outage:
         return said(f"end/{self.life.ending if self.life is not None else 'crashed'}")
 
     @property
+    def stopped(self) -> datetime | None:
+        """When a controlled shutdown was complete, if its own lines show that."""
+        return self.life.end_at if self.how == CONTROLLED and self.life is not None else None
+
+    @property
+    def down_from(self) -> datetime | None:
+        """When the node was down at the latest."""
+        return self.latest or max((at for at in (self.since, self.stopped) if at is not None), default=None)
+
+    @property
     def latest(self) -> datetime | None:
         """The latest time at which the process can have ended, by the clock of the node that noticed it."""
         if self.noticed is None or self.noticed.at is None:
@@ -631,7 +641,14 @@ class Availability:
     def moved(self, after: datetime, until: datetime) -> bool:
         """Whether the broker left or returned in a time span."""
         reported = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
-        return reported or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
+        return reported or bool(self.begun(after, until)) or self.away(after, until)
+
+    def away(self, start: datetime, end: datetime | None) -> bool:
+        """Whether it was stopping or down at some time between these."""
+        return any(a.overlaps(start, end) for a in self.outages)
+
+    def end_of(self, run: BrokerRun | None) -> Outage | None:
+        return next((a for a in self.outages if run is not None and a.life is run), None)
 
     def ended_before(self, begin: datetime | None) -> Outage | None:
         """The end of the process before the one that began at a time."""

@@ -123,10 +123,9 @@ def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times
 def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, times: CrashTimes) -> Iterator[StateSpan]:
     started = _times(cluster.of(*_UP), node)
     unclean = _times((e for e in cluster.of("unclean-start") if e.count), node)
-    outages = {id(a.life): a for a in availability.outages if a.life is not None}
     crashed = False
     for run, after in zip_longest(availability.lives, availability.lives[1:]):
-        outage = outages.get(id(run))
+        outage = availability.end_of(run)
         crash = times.of(outage, node.id) if outage is not None and outage.how in (KILLED, MISSED) else None
         over = (crash.start if crash is not None else run.end_at) or (unmissed if run is availability.running else None)
         starting = _starting(node, run, over, started, unclean, after_crash=crashed)
@@ -249,7 +248,7 @@ def _unknown(node: Node, cluster: Cluster, availability: Availability) -> Iterat
     yield StateSpan(node.id, UNSTATED, None, covered[0][0], said("broker/before-first"))
     reached = covered[0][1]
     for first, last in covered:
-        if first - reached >= LOG_GAP and not any(a.overlaps(reached, first) for a in availability.outages):
+        if first - reached >= LOG_GAP and not availability.away(reached, first):
             yield StateSpan(node.id, UNSTATED, reached, first, said("broker/between-logs"))
         reached = max(reached, last)
     if (running := availability.running) is None or running.end_at is None:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from operator import attrgetter
 
-from forensics.model.cluster.availability import CONTROLLED, Outage
+from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event, lasting
 from forensics.model.times import runs, within
@@ -361,7 +361,7 @@ def _majority_down(cluster: Cluster) -> Iterator[NoLeader]:
     outages = _down(cluster, datetime.min, datetime.max)
     allowed = len(every) - len(every) // 2 - 1
     over: datetime | None = None
-    for at in sorted({at for a in outages if (at := down_from(a)) is not None}):
+    for at in sorted({at for a in outages if (at := a.down_from) is not None}):
         if over is not None and at <= over:
             continue
         away = [a for a in outages if _gone(a, at)]
@@ -387,14 +387,8 @@ def _majority_down(cluster: Cluster) -> Iterator[NoLeader]:
         )
 
 
-def down_from(a: Outage) -> datetime | None:
-    """When the node was down at the latest."""
-    stopped = a.life.end_at if a.how == CONTROLLED and a.life is not None else None
-    return a.latest or max((at for at in (a.since, stopped) if at is not None), default=None)
-
-
 def _gone(a: Outage, at: datetime) -> bool:
-    since = down_from(a)
+    since = a.down_from
     return since is not None and since <= at and (a.until is None or a.until > at)
 
 

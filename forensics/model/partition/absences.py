@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import CONTROLLED, KILLED, MISSED, Outage
+from forensics.model.cluster.availability import KILLED, MISSED, Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import is_directory_id, same_directory
@@ -402,9 +402,10 @@ class _Judge:
         outage, at, broker = left.outage, left.at, left.broker
         if outage is None or at is None or outage.how == MISSED:
             return None
-        stopped = outage.life.end_at if outage.how == CONTROLLED and outage.life is not None else None
-        if stopped is not None and at > stopped + CRASH_NOTICED:
-            return None if self.signs.between(broker, stopped, at) else outage  # it ran again, in a part of its log that was not collected
+        if outage.stopped is not None and at > outage.stopped + CRASH_NOTICED:
+            return (
+                None if self.signs.between(broker, outage.stopped, at) else outage
+            )  # it ran again, in a part of its log that was not collected
         again = outage.followed  # a start that failed prints lines about partitions, too
         lived = outage.sudden and again is not None and self.signs.between(broker, at, again - STOP_NOTICED_EARLY)
         return None if lived else outage
@@ -457,15 +458,15 @@ class _Judge:
         back = self._began(left, outage, end)
         offline, lines = self._offline_since_start(left, outage.until, end)
         evidence = [outage.event, *lines]
-        killed, ended = outage.how == KILLED, outage.life.end_at if outage.life is not None else None
-        long = not killed and at is not None and ended is not None and at > ended + CRASH_NOTICED
+        killed = outage.how == KILLED
+        long = at is not None and outage.stopped is not None and at > outage.stopped + CRASH_NOTICED
         clause = said(
             "absence/ended",
             broker=broker,
             how=outage.ending,
             before=killed and at is not None and outage.until is not None and at > outage.until + STOP_NOTICED_EARLY,
             elsewhere=killed and outage.event.cluster not in (None, self.cluster.number),
-            at=ended if long else None,
+            at=outage.stopped if long else None,
             not_back=long and at is not None and outage.covers(at),
         )
         kind = CRASHED if killed else RESTARTED if back is not None else STOPPED

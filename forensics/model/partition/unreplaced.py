@@ -12,7 +12,7 @@ from typing import Any
 
 from forensics.model.cluster.availability import CONTROLLED, Outage
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.quorum import NoLeader, down_from
+from forensics.model.cluster.quorum import NoLeader
 from forensics.model.cluster.zookeeper import NoZooKeeper
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
@@ -65,7 +65,7 @@ def unreplaced(
     for node in (n for n in cluster.nodes.values() if n.broker):
         for outage in cluster.availability(node.id).outages:
             time = times.of(outage, node.id)
-            lost = time.latest or down_from(outage)
+            lost = time.latest or outage.down_from
             if lost is None or (span.end is not None and lost > span.end) or (outage.until is not None and outage.until < span.latest):
                 continue
             led = dict(_led(node.id, outage, lost, span, partitions))
