@@ -25,7 +25,7 @@ def _finding(node: int, who: Message, run: BrokerRun) -> Finding:
     return Finding(
         kind="controlled-shutdown",
         severity="low" if asked == "failed" else "info",
-        confidence="certain" if begin is not None else "probable",
+        confidence="certain" if begin is not None and run.end is not run.asked else "probable",  # a controller has no marker
         brokers=(node,),
         start=begin.at if begin is not None else run.end_at,
         end=run.end_at,

@@ -81,7 +81,7 @@ class BrokerRun:
     @property
     def asked(self) -> Event | None:
         """The first event of a stop, whether or not it was completed; None for a process that halted."""
-        return self.stopping or self.controlled if self.halted is None else None
+        return self.stopping or self.controlled or self.signal if self.halted is None else None
 
     @property
     def ending(self) -> str:
@@ -711,7 +711,7 @@ class Availability:
         """Outages of a run whose log ends without a stop, if other nodes reported it gone and not that it came back. The log of a broker
         that runs while its files are collected ends in the same way, but no node reports it gone."""
         life, last_line = self.lives[-1] if self.lives else None, self._last_line
-        if life is None or life.outcome != "running" or last_line is None or life.stopping is not None or life.controlled is not None:
+        if life is None or life.outcome != "running" or last_line is None or life.asked is not None:
             return
         gone = [
             *self.between("lost", last_line - CONNECTION_FAILS_AT_ONCE, datetime.max),
