@@ -89,7 +89,7 @@ def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: M
         elif e.line is not None:
             own[e.writer].append(e)
     pairs = [(one, two) for one in sorted(own) for two in sorted(own) if hosts.get(one, one) != hosts.get(two, two)]
-    found = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs, spans)]
+    found = [*_by_records(own, list(records.values())), *_by_registrations(own, spans), *_by_zookeeper(own, anchors, pairs, spans)]
     compared = {frozenset((r.earlier.node, r.later.node)) for r in found}
     return [*found, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
 
@@ -207,11 +207,11 @@ def _of_the_active(
             yield Relation(Subject(node, "utc"), Subject(node), zone, zone - NOISE_MS, zone + NOISE_MS, (record, e))
 
 
-def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
+def _by_registrations(own: Mapping[int, Sequence[Event]], spans: FileSpans) -> list[Relation]:
     """KRaft: compares controllers' lines about brokers' registrations with the brokers' own lines. Only the active controller decides.
     Another controller replays the record any time later, as does the active one where it prints nothing else; a starting controller replays
     all of them, at its own time."""
-    seen = _registrations_seen(own)
+    seen = _registrations_seen(own, spans)
     found: list[Relation | None] = []
     for node, events in own.items():
         for broker_epoch, lines in _registered(events):
@@ -223,20 +223,21 @@ def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
     return [r for r in found if r is not None]
 
 
-def _registrations_seen(own: Mapping[int, Sequence[Event]]) -> dict[tuple[int | None, int | None], list[Event]]:
-    """Other nodes' lines about each registration, by broker and broker epoch."""
+def _registrations_seen(own: Mapping[int, Sequence[Event]], spans: FileSpans) -> dict[tuple[int | None, int | None], list[Event]]:
+    """Other nodes' lines about each registration, by broker and broker epoch. A controller that replays a record had not just started, by a
+    log that would show its start."""
     seen: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
     for node, events in own.items():
-        begun = _controller_starts(events)
+        starts = [e for e in events if e.event == "controller-starting" and e.at is not None]
+        begun, logs = sorted(map(_moment, starts)), {rolled_from(e.source): e for e in starts}.values()
         for e in events:
-            said = e.reason == "decided" or (e.reason == "replayed" and not _comes_up(begun, undated_last(e)))
-            if e.event == "broker-registered" and said and e.broker_epoch is not None and e.broker != node:
+            at = _moment(e)
+            replayed = (
+                e.reason == "replayed" and any(_holds(spans, start, at - COMING_UP, at) for start in logs) and not _comes_up(begun, at)
+            )
+            if e.event == "broker-registered" and (e.reason == "decided" or replayed) and e.broker_epoch is not None and e.broker != node:
                 seen[(e.broker, e.broker_epoch)].append(e)
     return seen
-
-
-def _controller_starts(events: Iterable[Event]) -> list[datetime]:
-    return sorted(e.at for e in events if e.event == "controller-starting" and e.at is not None)
 
 
 class _Decided:
@@ -473,7 +474,7 @@ def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequen
     starts = _last_pairs(own, _registrations)
     found.extend(_joined(one, two, e, *start) for start in starts for e in added)
     elected = _elections_of(controller, seen, "elected")
-    begun = _controller_starts(own)
+    begun = sorted(_moment(e) for e in own if e.event == "controller-starting")
     # a controller that starts learns of an election at any earlier time
     elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, _moment(e))]
     same = ((e, s) for e in elected for s in elections_seen if len({e.controller_epoch, s.controller_epoch} - {None}) < 2)

@@ -447,8 +447,12 @@ def test_controllers_lines_about_registrations_stand_for_the_metadata_log() -> N
     ]
     (found,) = relations([*own, event("broker-registered", 100, 0.02, broker=1, broker_epoch=7, reason="decided")], {})
     assert (found.earlier, found.later, found.low, found.high) == (Subject(100), Subject(1), 299_980, 300_040)
-    (slow,) = relations([*own, event("broker-registered", 100, 3, broker=1, broker_epoch=7, reason="replayed")], {})
+    replayed = event("broker-registered", 100, 3, broker=1, broker_epoch=7, reason="replayed", line=2)
+    started = event("controller-starting", 100, -60)
+    (slow,) = relations([*own, started, replayed], {}, spans=spans(of100=(-60, 60)))
     assert slow.low <= 300_000 <= slow.high
+    assert relations([*own, replayed], {}, spans=spans(of100=(-60, 60))) == [], "it may have just started: it replays all records then"
+    assert relations([*own, started, replayed], {}, spans=spans(of100=(-20, 60))) == []
     assert relations([*own, event("broker-registered", 100, 0, broker=1, broker_epoch=8, reason="decided")], {}) == []
 
 
