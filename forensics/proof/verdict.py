@@ -361,7 +361,8 @@ def _with_open_end(row: Handover, parts: Sequence[Lost]) -> Iterator[Lost]:
     first = next((part for part in (*(p for p in sure if p.committed), *sure)), parts[0])
     reached = _reached(first, sure)
     yield from (part for part in parts if part.start < first.start)
-    yield replace(first, end=None, reached=reached)
+    # Whether records of unknown commitment were there is not known either, if the end of the log is not.
+    yield replace(first, end=None, reached=reached, confidence=first.confidence if first.committed else POSSIBLE)
     yield from (part for part in parts if part.start >= reached and part is not first)
 
 

@@ -25,6 +25,7 @@ from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.continuity import Gap
 from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.replicas import Replica
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import undated_first
@@ -47,6 +48,8 @@ _OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controll
 _CREATES_LOG = named("log-created", "hw-loaded", "hw-missing")
 PARTITION_ALWAYS_PRINTS = (0, 9)
 """From this version on every broker prints INFO lines of kafka.cluster.Partition as it takes up its replicas."""
+ALWAYS_LOADED = (2, 4)
+"""From this version on every log that is taken up has a line about its first high watermark."""
 _ISR_CHANGES = of(role=Role.ISR_INTENT | Role.ISR, by=By.LEADER)
 _WITHOUT_THE_LOG = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
 """Kinds of log files in which kafka.log and kafka.cluster.Partition do not print."""
@@ -345,7 +348,7 @@ def would_show(
     """Whether a line of the broker between the two times would be in the evidence. `statement`: the facets of the line, and the premises about
     the broker's logs on which the conclusion rests; facets rest on COMPLETE. `of`: the line is about this partition."""
     shown = log_coverage(broker, cluster).would_show(*statement, since=since, until=until)
-    if shown and of is not None and broker in _with_missing_lines(of):
+    if shown and of is not None and broker in _with_missing_lines(of, cluster):
         return Answer(said("coverage/lines-missing", broker=broker))
     return shown
 
@@ -381,14 +384,18 @@ def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -
 
 
 @cached_on_timeline
-def _with_missing_lines(timeline: PartitionTimeline) -> set[int]:
+def _with_missing_lines(timeline: PartitionTimeline, cluster: Cluster) -> set[int]:
     """Brokers whose lines about this partition are missing: the creation of a log is always followed by the line about its first high
-    watermark (Partition#createLog)."""
-    last = {
-        broker: next((e.event for e in reversed(replica.events) if e.event in _CREATES_LOG and e.reason != "future"), None)
-        for broker, replica in timeline.replicas.items()
-    }
-    return {broker for broker, kind in last.items() if kind == "log-created"}
+    watermark (Partition#createLog). Until 2.3 it is printed only if the checkpoint has none."""
+    return {broker for broker, replica in timeline.replicas.items() if _lacks_watermark(broker, replica, cluster)}
+
+
+def _lacks_watermark(broker: int, replica: Replica, cluster: Cluster) -> bool:
+    *before, last = [e for e in replica.events if e.event in _CREATES_LOG and e.reason != "future"] or [None]
+    if last is None or last.event != "log-created":
+        return False
+    known = versions(cluster, broker, last.at)
+    return not any(e.event != "log-created" for e in before) or (bool(known) and known[0] >= ALWAYS_LOADED)
 
 
 def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
