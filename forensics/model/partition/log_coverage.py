@@ -391,11 +391,11 @@ def _with_missing_lines(timeline: PartitionTimeline, cluster: Cluster) -> set[in
 
 
 def _lacks_watermark(broker: int, replica: Replica, cluster: Cluster) -> bool:
-    *before, last = [e for e in replica.events if e.event in _CREATES_LOG and e.reason != "future"] or [None]
-    if last is None or last.event != "log-created":
+    taken_up = [e for e in replica.events if e.event in _CREATES_LOG and e.reason != "future"]
+    if not taken_up or taken_up[-1].event != "log-created":
         return False
-    known = versions(cluster, broker, last.at)
-    return not any(e.event != "log-created" for e in before) or (bool(known) and known[0] >= ALWAYS_LOADED)
+    known = versions(cluster, broker, taken_up[-1].at)
+    return all(e.event == "log-created" for e in taken_up) or (bool(known) and known[0] >= ALWAYS_LOADED)
 
 
 def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
