@@ -52,6 +52,10 @@ class Cut:
     evidence: tuple[Event, ...]
 
 
+LINES = "lines"
+"""Source of a lineage from the broker's own lines."""
+
+
 def of_lines(replica: Replica) -> Lineage | None:
     """The lineage from the broker's own lines: the epochs it led, from the log end offset it began with, and those it noted."""
     entries: list[Entry] = []
@@ -62,7 +66,7 @@ def of_lines(replica: Replica) -> Lineage | None:
     if not entries or end is None:
         return None
     evidence = tuple(e.event for e in entries if e.event is not None)
-    return Lineage(replica.broker, tuple(entries), entries[0].start, max(end, entries[-1].start), "lines", evidence)
+    return Lineage(replica.broker, tuple(entries), entries[0].start, max(end, entries[-1].start), LINES, evidence)
 
 
 def _epoch_starts(replica: Replica) -> Iterator[tuple[int, int, Event]]:

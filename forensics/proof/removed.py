@@ -22,7 +22,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from forensics.proof.lineage import lineages
+from forensics.proof.lineage import LINES, lineages
 from forensics.proof.log_ends import exact_end
 from forensics.proof.observed import within_epoch
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
@@ -341,8 +341,8 @@ def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> in
         return None
     lineage = lineages(timeline).get(term.leader)
     own = lineage.entry(term.epoch) if lineage is not None else None
-    if lineage is None or own is None or own.start != term.start_offset:
-        return None
+    if lineage is None or lineage.source == LINES or own is None or own.start != term.start_offset:
+        return None  # lines show only the epochs that a broker led: that it had records of others is not known
     older = lineage.epoch_at(removal.start)
     if older is None or older != lineage.epoch_at(min(removal.end, own.start) - 1) or older >= removal.epoch:
         return None

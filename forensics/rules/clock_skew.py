@@ -98,5 +98,6 @@ _BASIS = frozenset({"given", "start", "container", "mtime", "metadata", "events"
 def _files(node: int, cluster: Cluster) -> tuple[Evidence, ...]:
     """The logs whose last lines and modification times differ by the error."""
     logs = [s for s in cluster.sources_of(node) if s.last is not None and s.modified is not None and s.kind.endswith("-log")]
-    told = "last line at {0.last} after correction, file modified at {0.modified}"
-    return tuple(Evidence(s.path, s.lines, None, told.format(s)) for s in logs[:3])
+    return tuple(
+        Evidence(s.path, s.lines, None, f"last line at {s.last} after correction, file modified at {s.modified}") for s in logs[:3]
+    )

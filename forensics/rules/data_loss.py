@@ -190,7 +190,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
         confidence=loss.confidence,
         brokers=holders,
         leader_epoch=term.epoch,
-        start=before.at if before is not None else None,
+        start=before.at if before is not None and not_after(before.at, term.at) else None,  # two clocks may contradict each other
         end=term.at,
         offsets=(loss.range,),
         committed=loss.committed,

@@ -229,9 +229,9 @@ def _registrations_seen(own: Mapping[int, Sequence[Event]], spans: FileSpans) ->
     seen: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
     for node, events in own.items():
         starts = [e for e in events if e.event == "controller-starting" and e.at is not None]
-        begun, logs = sorted(map(_moment, starts)), {rolled_from(e.source): e for e in starts}.values()
+        begun, logs = sorted(map(undated_last, starts)), {rolled_from(e.source): e for e in starts}.values()
         for e in events:
-            at = _moment(e)
+            at = undated_last(e)
             replayed = (
                 e.reason == "replayed" and any(_holds(spans, start, at - COMING_UP, at) for start in logs) and not _comes_up(begun, at)
             )
@@ -321,10 +321,6 @@ def _epoch(e: Event) -> _Epoch | None:
     return (
         (e.topic, e.partition, e.leader_epoch) if e.topic is not None and e.partition is not None and e.leader_epoch is not None else None
     )
-
-
-def _moment(e: Event) -> datetime:
-    return e.at or datetime.max
 
 
 def _by_zookeeper(
@@ -474,9 +470,9 @@ def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequen
     starts = _last_pairs(own, _registrations)
     found.extend(_joined(one, two, e, *start) for start in starts for e in added)
     elected = _elections_of(controller, seen, "elected")
-    begun = sorted(_moment(e) for e in own if e.event == "controller-starting")
+    begun = sorted(undated_last(e) for e in own if e.event == "controller-starting")
     # a controller that starts learns of an election at any earlier time
-    elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, _moment(e))]
+    elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, undated_last(e))]
     same = ((e, s) for e in elected for s in elections_seen if len({e.controller_epoch, s.controller_epoch} - {None}) < 2)
     found.extend(_noticed(one, two, *pair) for pair in same)
     return [r for r in found if r is not None]
@@ -563,8 +559,8 @@ def _holds(spans: FileSpans, line: Event, since: datetime, until: datetime) -> b
 
 def _acting_at(at: datetime, line: Event, acts: Sequence[Event]) -> bool:
     """Whether a controller had been elected by this time, and acted before it was elected again or its process started again."""
-    own = sorted((e for e in acts if e.source == line.source and (e.event in _ACTS or _is_decision(e))), key=_moment)
-    place = bisect_right(own, at, key=_moment)
+    own = sorted((e for e in acts if e.source == line.source and (e.event in _ACTS or _is_decision(e))), key=undated_last)
+    place = bisect_right(own, at, key=undated_last)
     begins = any(
         e.event == "controller-starting" or (e.event, e.reason) == ("controller-elected", "elected") for e in own[place : place + 1]
     )

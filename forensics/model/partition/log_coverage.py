@@ -395,7 +395,7 @@ def _lacks_watermark(broker: int, replica: Replica, cluster: Cluster) -> bool:
     if not taken_up or taken_up[-1].event != "log-created":
         return False
     known = versions(cluster, broker, taken_up[-1].at)
-    return all(e.event == "log-created" for e in taken_up) or (bool(known) and known[0] >= ALWAYS_LOADED)
+    return all(e.event == "log-created" for e in taken_up) or not known or known[-1] >= ALWAYS_LOADED
 
 
 def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:

@@ -433,7 +433,17 @@ def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster)
     out, or --describe with the id of an earlier one, whose output is older than its file."""
     orders = FileOrders(cluster.parts)
     split = sorted(generations(topic, once(events, cluster.copies.of_seconds, joins(cluster)), cluster, orders).items())
-    return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
+    last = max((e.at for _, own in split for e in own if e.at is not None and e.event not in _NAMING), default=datetime.min)
+    gone = {e.topic_id for e in cluster.of("topic-created", topic=topic) if e.topic_id and e.at is not None and e.at <= last}
+    older = {e.source for e in cluster.of("describe-topic", topic=topic) if e.topic_id in gone}
+
+    def only_named(own: Sequence[Event]) -> bool:
+        return all(e.event in OF_CLIENTS or (e.event in _NAMING and e.source in older) for e in own)
+
+    return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not only_named(own)]
+
+
+_NAMING = OF_CLIENTS | named("describe-partition")
 
 
 def _assemble(
