@@ -21,7 +21,7 @@ from forensics.model.message import said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
 from forensics.model.times import undated_first
-from forensics.thresholds import CONNECTS_AGAIN, CRASH_NOTICED, RECONNECTED, UNREACHABLE
+from forensics.thresholds import CONNECTS_AGAIN, CRASH_NOTICED, LONGEST_START, RECONNECTED, UNREACHABLE
 
 _LOCAL = ("localhost", "127.", "[::1]", "0:0:0:0:0:0:0:1")
 _CONTROLLERS = "controller-connection-unsuccessful"
@@ -87,7 +87,9 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 def _lasting(events: Sequence[Event], target: int, cluster: Cluster) -> Iterator[list[Event]]:
     """The attempts of each node that failed for longer than a restart takes, or until its log ends, while nothing shows that the target was
     down."""
-    attempts = (e for e in _once(events) if e.at is not None and _up(target, e.at, cluster))
+    attempts = (
+        e for e in _once(events) if e.at is not None and _up(target, e.at, cluster) and not _starting(e.writer, target, e.at, cluster)
+    )
     for same in failures(attempts, apart=CONNECTS_AGAIN):
         node, first, last = same[0].writer, same[0].at, same[-1].last_at
         until = cluster.last_own_line(node) if node is not None else None
@@ -108,6 +110,12 @@ def _up(target: int, at: datetime, cluster: Cluster) -> bool:
     if availability.outage(at) is None and _started(target, at, cluster):
         return True
     return availability.outage(at, CRASH_NOTICED) is None and not availability.begun(at - CRASH_NOTICED, at + CRASH_NOTICED)
+
+
+def _starting(node: int | None, target: int, at: datetime, cluster: Cluster) -> bool:
+    """A node that cannot reach its own address, because it opens its listeners at the end of its start."""
+    started = cluster.next_of(target, at, "broker-started") if node == target else None
+    return started is not None and started.at is not None and started.at - at <= LONGEST_START and not _started(target, at, cluster)
 
 
 def _started(target: int, at: datetime, cluster: Cluster) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from forensics.model.message import Message, said, values
 DISK = ("full", "read-only", "io")
 _CHANGES = {"-delete": "change-delete", ".deleted": "change-deleted", ".swap": "change-swap", "-checkpoint": "change-checkpoint"}
 """What Windows refused, by the end of the new name."""
-_INTACT = ("in-use", "handles", "denied", "maps", "unsupported")
+_INTACT = ("renamed", "in-use", "handles", "denied", "maps", "unsupported")
 """Causes that do not damage a disk."""
 
 
@@ -29,7 +30,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _finding(failure: FailedDirectory) -> Finding:
     broker, refused, halted, back = failure.broker, failure.refused, failure.halted, failure.returned
-    cause, at_start = refused.reason if refused is not None else None, failure.lines[0].reason == AT_START
+    cause, at_start = _cause(refused), failure.lines[0].reason == AT_START
     again = failure.again
     return Finding(
         kind="log-dir-failure",
@@ -61,10 +62,21 @@ def _finding(failure: FailedDirectory) -> Finding:
     )
 
 
+_RENAMED = re.compile(r"\.[0-9a-f]{32}-(?:future|delete|stray)(?:[/\\]|$)")
+
+
+def _cause(refused: Event | None) -> str | None:
+    """What the exception names. A missing file of a replica that was moved or deleted at that moment is there under another name: the
+    directory was renamed between two steps of another thread (KAFKA-15391, KAFKA-15572)."""
+    if refused is not None and refused.reason == "missing" and _RENAMED.search(refused.value or ""):
+        return "renamed"
+    return refused.reason if refused is not None else None
+
+
 def _why(refused: Event) -> Message:
     if refused.reason == "in-use":
         return said("log-dir-failure/in-use", change=_change(refused.value))
-    return said(f"log-dir-failure/{refused.reason}", file=refused.value)
+    return said(f"log-dir-failure/{_cause(refused)}", file=refused.value)
 
 
 def _change(value: str | None) -> Message:
