@@ -76,19 +76,21 @@ def up_again(node: int, after: datetime | None, cluster: Cluster) -> Event | Non
 
 def _judged(attempt: _Attempt, node: int | None, cluster: Cluster) -> FailedStart:
     start = FailedStart(attempt.begin, tuple(attempt.errors))
-    beside = any(e.reason == LOCKED or ID_TAKEN.search(e.key or "") for e in attempt.errors)
-    return replace(start, second=beside and node is not None and _running(node, start, cluster))
+    locked = any(e.reason == LOCKED for e in attempt.errors)
+    beside = locked or any(ID_TAKEN.search(e.key or "") for e in attempt.errors)
+    return replace(start, second=beside and node is not None and _running(node, start, cluster, locked=locked))
 
 
-def _running(node: int, attempt: FailedStart, cluster: Cluster) -> bool:
-    """Whether a process of the node was running before the attempt, and after it."""
+def _running(node: int, attempt: FailedStart, cluster: Cluster, *, locked: bool) -> bool:
+    """Whether a process of the node was running before the attempt, and after it. A lock is held by a process; an id may be registered for a
+    session that has not expired."""
     first, last = attempt.at, attempt.end
     if first is None or last is None:
         return False
     before: datetime | None = None
     for run in cluster.availability(node).lives:
         begin = run.begin_at or before  # a run whose start is not in evidence began after the end of the one before
-        if (begin is None or begin < first) and (run.end_at is None or run.end_at > last):
+        if (locked if begin is None else begin < first) and (run.end_at is None or run.end_at > last):
             return True
         before = run.end_at or before
     return False
