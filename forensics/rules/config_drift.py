@@ -111,6 +111,8 @@ def _less_safe(
 ) -> Iterator[Drift]:
     if (before is None and not _unset_before(key, event, cluster)) or (before is not None and before.value == change.value is not None):
         return
+    if before is not None and before.event is not None and before.event.event in TOPIC_GONE:
+        return  # the topic was created again
     unset = effective(cluster, key, topic=event.topic, broker=event.broker, at=change.at, below=change.source).value
     old = before.value if before is not None and before.value is not None else unset
     new = change.value if change.value is not None else unset

@@ -10,13 +10,20 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import who
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
+from forensics.rules.halted_on_truncation import node_of
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
-            if outage.life is not None and outage.clean:
+            if outage.life is not None and outage.clean and not _halted(outage.life, cluster):
                 yield _finding(node.id, who(node.id, cluster), outage.life)
+
+
+def _halted(run: BrokerRun, cluster: Cluster) -> bool:
+    """The process ended itself, which halted-on-truncation tells, and its shutdown was a part of that."""
+    halts = (e for e in cluster.of("truncation-refused") if node_of(e) == run.node and e.at is not None)
+    return any((run.begin_at is None or run.begin_at <= e.at) and (run.end_at is None or e.at <= run.end_at) for e in halts if e.at)
 
 
 def _finding(node: int, who: Message, run: BrokerRun) -> Finding:

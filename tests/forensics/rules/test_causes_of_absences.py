@@ -119,4 +119,4 @@ def test_a_partition_in_the_failed_directory_is_not_the_same_as_one_that_only_mi
         if f.kind == "under-replicated"
     ]
     assert {f.topic: f.cause for f in found} == {"orders": "broker-crash and log-dir-failure", "bills": "broker-crash"}
-    assert not any("Same for" in words(f).explanation for f in found)
+    assert not any("details of its own" in words(f).explanation for f in found)
