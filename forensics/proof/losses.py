@@ -296,7 +296,7 @@ def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     last: tuple[int, int | None] | None = None
     for row, hop in hops:
         start = (hop.leader, hop.term.start_offset)
-        before = hop.term.before
+        before = _last_in_sync(hop)
         if before is None or removed_range(row) is not None or start == last or start in lost or not _all_recovered(hop):
             continue
         loads = [load.event for b in before.isr for load in hop.unclean_loads(b)]
@@ -326,7 +326,7 @@ def _last_in_sync(hop: LeaderTransition) -> State | None:
 
 def _all_recovered(hop: LeaderTransition) -> bool:
     """The leader was in the ISR, and every member of it recovered its log after an unclean stop."""
-    before = hop.term.before
+    before = _last_in_sync(hop)
     if before is None or hop.term.start_offset is None or hop.leader not in before.isr:
         return False
     return all(map(hop.recovered, before.isr))

@@ -341,14 +341,24 @@ def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> in
         return None
     lineage = lineages(timeline).get(term.leader)
     own = lineage.entry(term.epoch) if lineage is not None else None
-    if lineage is None or lineage.source == LINES or own is None or own.start != term.start_offset:
-        return None  # lines show only the epochs that a broker led: that it had records of others is not known
+    if lineage is None or own is None or own.start != term.start_offset:
+        return None
     older = lineage.epoch_at(removal.start)
     if older is None or older != lineage.epoch_at(min(removal.end, own.start) - 1) or older >= removal.epoch:
         return None
+    if lineage.source == LINES and _fetched_since(older, term, timeline):
+        return None  # lines show the epochs that a broker led, and not those of the records that it then fetched
     between = timeline.terms[slice(*(bisect_right(timeline.terms, epoch, key=lambda t: t.epoch) for epoch in (older, removal.epoch)))]
     begun = [t.start_offset for t in between if t.start_offset is not None]
     return max(removal.start, min(begun)) if begun else None
+
+
+def _fetched_since(epoch: int, term: Term, timeline: PartitionTimeline) -> bool:
+    """The leader of the term followed, or was in sync, in an epoch between."""
+    replica = timeline.replicas.get(term.leader)
+    followed = (f.epoch for f in (replica.follower_starts if replica is not None else ()))
+    in_sync = (s.leader_epoch for s in timeline.states if term.leader in s.isr)
+    return any(epoch < own < term.epoch for own in (*followed, *in_sync))
 
 
 def likely_start(
