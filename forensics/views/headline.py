@@ -17,7 +17,7 @@ from forensics.incidents.folding import hit, places
 from forensics.model.cluster.facts import Cluster, SetAside
 from forensics.model.findings import Finding, Purpose
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
-from forensics.rules import of_purpose
+from forensics.rules import of_purpose, rule_of
 from forensics.thresholds import LOG_GAP
 from forensics.views.impact import failures, stopped, unusable
 from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of, total
@@ -40,7 +40,8 @@ def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
     ended = {f.cause for f in of_purpose(findings, Purpose.EARLIER_VERDICT)}
     if LOST in verdicts | ended or any(f.loss and f.committed and f.confidence != "possible" for f in findings):
         return FOUND
-    doubted = UNKNOWN in ended or any(f.loss and f.committed is not False for f in findings)
+    gone = any(rule_of(f.kind).records_gone for f in findings if not f.loss and not f.cluster)  # with the cluster before this one
+    doubted = gone or UNKNOWN in ended or any(f.loss and f.committed is not False for f in findings)
     return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNSETTLED
 
 
@@ -121,6 +122,7 @@ def _sentences(findings: Sequence[Finding], states: Partitions, end: datetime | 
         *_unknown(findings, states),
         *_whole(findings, states, end),
         *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
+        *(f"{summary(f)}." for f in findings if rule_of(f.kind).records_gone and not f.loss and not f.cluster),
     ]
     if unclean := sum(p.times for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" for p in places(f)):
         lines.append(f"{counted(unclean, 'unclean election')}.")
