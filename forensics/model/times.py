@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
-At = TypeVar("At", datetime, int)
 
 
 class Dated(Protocol):
@@ -50,9 +49,9 @@ def within(gap: timedelta, begin: Callable[[T], datetime | None], end: Callable[
     return joins
 
 
-def merged_spans(spans: Iterable[tuple[At, At]]) -> list[tuple[At, At]]:
+def merged_spans(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
     """The spans, (begin, end), in order of their begin, as one where they overlap or touch."""
-    found: list[tuple[At, At]] = []
+    found: list[tuple[datetime, datetime]] = []
     for begin, end in sorted(spans):
         if found and begin <= found[-1][1]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
