@@ -54,7 +54,11 @@ STANDING = pa.struct(
         documented("leader", pa.int32(), "leader at the end; -1: no leader, null: unknown"),
         documented("isr", pa.list_(pa.int32()), "in-sync replicas at the end"),
         documented("leader_epoch", pa.int32(), "leader epoch"),
-        documented("log_end_offset", pa.int64(), "log end offset (LEO) of the leader; null if unknown"),
+        documented(
+            "log_end_offset",
+            pa.int64(),
+            "log end offset (LEO) of the leader, or of the longest collected log if the leader is unknown; null if unknown",
+        ),
         documented("high_watermark", pa.int64(), "high watermark (HW); null if unknown"),
         documented("low_watermark", pa.int64(), "offset up to which records were deleted on request (DeleteRecords)"),
         documented("verdict", pa.string(), "lost, tail-cut, intact or unknown"),
@@ -139,7 +143,8 @@ def _doubted(f: Finding, rule: Rule, timeline: PartitionTimeline, cluster: Clust
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
     now = timeline.standing
-    disk = timeline.collected_logs.get(now.leader) if now.leader is not None else None
+    logs = sorted(timeline.collected_logs.items(), key=lambda log: (log[1].reach or -1, log[0]))
+    disk = next((log for broker, log in reversed(logs) if now.leader in (broker, None)), None)
     replica = timeline.replicas.get(now.leader) if now.leader is not None else None
     end = disk.reach if disk is not None and disk.reach is not None else replica.log_end_offset if replica is not None else None
     hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.failed_directories import AT_START, FailedDirectory, failed_directories
+from forensics.model.cluster.failed_directories import AT_START, EARLIER, FailedDirectory, failed_directories
 from forensics.model.cluster.failed_starts import errors_of_starts
 from forensics.model.cluster.process_errors import steps_of, who
 from forensics.model.events import Event
@@ -30,7 +30,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _finding(failure: FailedDirectory) -> Finding:
     broker, refused, halted, back = failure.broker, failure.refused, failure.halted, failure.returned
-    cause, at_start = _cause(refused), failure.lines[0].reason == AT_START
+    cause, at_start, earlier = _cause(refused), failure.lines[0].reason == AT_START, failure.lines[0].reason == EARLIER
     again = failure.again
     return Finding(
         kind="log-dir-failure",
@@ -46,7 +46,8 @@ def _finding(failure: FailedDirectory) -> Finding:
             where=failure.directory or "a log directory",
             at_start=at_start,
             removed=cause == "missing" and not at_start,
-            offline=cause != "missing" and not at_start,
+            offline=cause != "missing" and not at_start and not earlier,
+            earlier=earlier,
             why=_why(refused) if refused is not None else None,
             alone=failure.alone,
             others=bool(failure.configured),

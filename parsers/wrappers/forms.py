@@ -30,6 +30,10 @@ _CRI = re.compile(rb"(" + ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?",
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
 _STAMPED = re.compile(rb"(" + ISO + rb") (.*)", re.DOTALL)
 _COMPOSE = re.compile(_NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
+_DESKTOP = re.compile(
+    rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?:" + _NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?|(?=\[\d{4}-))(.*)", re.DOTALL
+)
+_DYNO = re.compile(rb"(" + ISO + rb") [a-z][\w-]{0,62}\[([\w.-]{1,100})\]: ?(.*)", re.DOTALL)
 _STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) (?!\d{4}-)[a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
 _SHORT = re.compile(SHORT + rb"(" + FROM + rb": ?(.*)", re.DOTALL)
 _SHORT_ISO = re.compile(_PRIORITY + rb"(" + ISO + rb") " + _FROM, re.DOTALL)
@@ -69,6 +73,18 @@ def _compose(text: bytes) -> Peeled | None:
     """`docker compose logs`."""
     match = _COMPOSE.fullmatch(text)
     return Peeled(match[2], writer=match[1].decode()) if match else None
+
+
+def _desktop(text: bytes) -> Peeled | None:
+    """Docker Desktop's logs: local time in whole seconds, and the container of several."""
+    match = _DESKTOP.fullmatch(text)
+    return Peeled(match[2], writer=(match[1] or b"").decode()) if match else None
+
+
+def _dyno(text: bytes) -> Peeled | None:
+    """`heroku logs`: time, source, dyno."""
+    match = _DYNO.fullmatch(text)
+    return Peeled(match[3], writer=match[2].decode(), utc=match[1]) if match else None
 
 
 def _stern(text: bytes) -> Peeled | None:
@@ -151,7 +167,9 @@ _DIGIT: tuple[Form, ...] = (
     ("loki", _loki, True),
     ("short-iso", _short_iso, True),
     ("short-unix", _short_unix, True),
+    ("dyno", _dyno, True),
     ("stamped", _stamped, False),
+    ("desktop", _desktop, False),
     ("compose", _compose, False),
     ("stern", _stern, False),
 )

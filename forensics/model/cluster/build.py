@@ -80,7 +80,7 @@ _SET = of(role=Role.SETTING | Role.TOPIC_GONE)
 _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
 _OF_CONTROLLERS = named("controller-starting")
 _OF_FILES = named("source", "archive")
-_IDENTIFYING = named("log-directory-identity", "config")
+_IDENTIFYING = named("log-directory-identity", "config", "broker-id-mismatch")
 _UNSUITED = LEADERSHIPS | named("config", "last-line")
 """Kinds of events that show no copy, or are too many: a start prints hundreds of settings at one moment, and each file has a last line."""
 

@@ -21,6 +21,8 @@ from parsers.cached import cached_property
 
 AT_START = "start"
 """Reason of a line about a directory that failed while its broker was starting."""
+EARLIER = "earlier"
+"""Reason of a line about a directory that had failed before."""
 
 
 @dataclass

@@ -180,7 +180,7 @@ def test_a_reason_is_stated_once_and_premises_are_listed() -> None:
 
 def test_a_partition_without_a_handover_has_no_table() -> None:
     shown = printed({**table([row(0, BEGIN)]), "handovers": []}, 200)
-    assert shown.splitlines()[1].startswith("no leader epoch") and "row  UTC" not in shown
+    assert shown.splitlines()[1].startswith("the evidence does not show which broker led") and "row  UTC" not in shown
 
 
 # recorded evidence
@@ -246,6 +246,6 @@ def test_decides_names_every_open_cell_with_a_reason() -> None:
     rows = (row(0, BEGIN, notes={"unseen": said("handover/no-epoch")}, unseen=Interval()), row(1, END, high_watermark=Interval(90)))
     judged = Judgement("unknown", None, None, said("verdict/no-epoch"), False, rows, (Open(0, "unseen"), Open(1, "new_log_end")))
     assert [words_in(r["decides"]) for r in records(judged)] == [
-        ["unseen: no leader epoch is in the evidence"],
+        ["unseen: the evidence does not show which broker led in which leader epoch"],
         ["new_log_end: a high watermark of 90 was seen, and the log of the leader ends below"],
     ]
