@@ -190,6 +190,8 @@ class _Walk:
         """Its fetcher was removed after it entered its epoch, and none was added since."""
         self.tells_fetching = tells_fetching
         self.end_event: Event | None = None
+        self.end_epoch: int | None = None
+        """Last leader epoch it knew of when its log was seen to reach `end`."""
         self.plan: Event | None = None
         self.recovering: Event | None = None
         self.cut = False
@@ -214,7 +216,7 @@ class _Walk:
 
     def end_exactly(self, offset: int, event: Event) -> None:
         """Records that the log ends here now; the end stays exact until the broker may append again."""
-        self.end, self.exact, self.growing, self.settled, self.end_event = offset, True, False, True, event
+        self.end, self.exact, self.growing, self.settled, self.end_event, self.end_epoch = offset, True, False, True, event, self.epoch
         self._begins_below(offset)
         self.see("log-end-offset", offset, EXACT, event, self.epoch)
 
@@ -225,7 +227,7 @@ class _Walk:
         self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
         self.first_end = self.first_end if self.first_end is not None else offset
         if self.end is None or offset > self.end:
-            self.end, self.exact, self.end_event = offset, False, event
+            self.end, self.exact, self.end_event, self.end_epoch = offset, False, event, self.epoch
             self.settled = last_word
         elif offset == self.end or last_word:
             self.settled = (self.settled and not self.growing) or last_word
@@ -271,8 +273,11 @@ class _Walk:
 
     @property
     def epoch_of_end(self) -> int | None:
-        """The latest leader epoch of the records up to `end`. Records that a follower had when it began to follow are older, whatever it fetched since."""
-        return self.records_epoch if self.began is not None and self.end == self.began else self.epoch
+        """The latest leader epoch of the records up to `end`: they were there when the end was seen, whatever the broker was told since.
+        Records that a follower had when it began to follow are older."""
+        if self.began is not None and self.end == self.began:
+            return self.records_epoch
+        return self.end_epoch if self.end_epoch is not None else self.epoch
 
     def grows(self) -> None:
         """Marks that the log may grow: the broker leads or fetches. Lines of either role show this even if the role's start is missing."""

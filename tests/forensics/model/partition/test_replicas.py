@@ -87,6 +87,13 @@ def test_what_a_follower_is_seen_to_have_later_may_be_of_the_new_leader() -> Non
     assert (removal.end, removal.epoch) == (200, 4)
 
 
+def test_a_leader_change_received_before_the_log_is_loaded_says_nothing_of_its_records() -> None:
+    """A broker whose disk was replaced creates the log when it handles its first request, which names the next leader."""
+    rolled = "segment-roll", {"offset": 200}
+    removal = only(walked(leads(5, 170), rolled, follows_at(6), loads(0), ("log-created", {})))
+    assert (removal.end, removal.epoch, removal.under_epoch) == (200, 5, 6)
+
+
 @pytest.mark.parametrize("end", [170, 171, 900])
 def test_log_that_loads_as_long_or_longer_lost_nothing(end: int) -> None:
     replica = walked(leads(3, 100), ("segment-roll", {"offset": 170}), loads(end))
