@@ -213,17 +213,13 @@ def counts_add_up(told: Told) -> Iterator[Violation]:
             if many > total:
                 yield _violated("counts-add-up", f, leaves="probable", place=p.name, records=many, offsets=total)
             parts = (*(h.offsets for h in saved.held), *saved.missing)
-            if (_length(parts) or 0) > total or not all(any(_within(part, r) for r in p.offsets) for part in parts):
+            if (_length(parts) or 0) > total or not all(any(r.covers(part) for r in p.offsets) for part in parts):
                 yield _violated("parts-of-the-loss", f, leaves="probable", place=p.name)
 
 
 def _length(ranges: Iterable[Range]) -> int | None:
     lengths = [r.length for r in ranges]
     return None if None in lengths else sum(n for n in lengths if n is not None)
-
-
-def _within(part: Range, whole: Range) -> bool:
-    return part.start >= whole.start and (whole.end is None or (part.end is not None and part.end <= whole.end))
 
 
 def offered_are_the_lost(told: Told) -> Iterator[Violation]:

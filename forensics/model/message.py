@@ -31,6 +31,10 @@ class Range(Record):
     def length(self) -> int | None:
         return None if self.end is None else self.end - self.start
 
+    def covers(self, other: Range) -> bool:
+        """Whether it has all offsets of the other one."""
+        return other.overlap(self) == other
+
     def overlap(self, other: Range) -> Range | None:
         """The offsets that are in both; None if there are none."""
         start, ends = max(self.start, other.start), [e for e in (self.end, other.end) if e is not None]

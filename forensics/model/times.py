@@ -1,6 +1,7 @@
-"""Times of things that may have none, and things that are near each other in time or place.
+"""Times of things that may have none, spans whose ends may be missing, and things that are near each other in time or place.
 
-Here: the two orders of undated things, and the one loop that splits a sequence into runs. Not here: how near is near (forensics.thresholds).
+Here: the orders of undated things, what a missing end means, and the one loop that splits a sequence into runs. Not here: how near is near
+(forensics.thresholds), or ranges of offsets (forensics.model.message).
 """
 
 from __future__ import annotations
@@ -9,12 +10,52 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
+from parsers.frozen import dataclass
+
 T = TypeVar("T")
 
 
 class Dated(Protocol):
     @property
     def at(self) -> datetime | None: ...
+
+
+class Spanning(Protocol):
+    """`start` None: since before the evidence. `end` None: to the end of the evidence, or nothing shows when it ended."""
+
+    @property
+    def start(self) -> datetime | None: ...
+
+    @property
+    def end(self) -> datetime | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A time from `start` to `end`, as Spanning."""
+
+    start: datetime | None
+    end: datetime | None
+
+
+def begins(span: Spanning) -> datetime:
+    """Its start; before all others if it is missing."""
+    return span.start or datetime.min
+
+
+def ends(span: Spanning) -> datetime:
+    """Its end; after all others if it is missing."""
+    return span.end or datetime.max
+
+
+def contains(span: Spanning, at: datetime) -> bool:
+    """Whether a time is in it; its ends are."""
+    return begins(span) <= at <= ends(span)
+
+
+def overlap(one: Spanning, other: Spanning) -> bool:
+    """Whether both have more than a moment in common."""
+    return begins(one) < ends(other) and begins(other) < ends(one)
 
 
 def undated_first(thing: Dated) -> datetime:

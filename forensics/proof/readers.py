@@ -102,7 +102,7 @@ def _in_order(commits: Sequence[Event]) -> list[Event]:
     """Each commit once, because every replica of the internal topic has it; commits that are only in the tool's output count if they are
     new."""
     once = {(c.at, c.offset, c.leader_epoch): c for c in commits if c.pattern != NAMES_GROUPS}
-    dated = sorted(once.values(), key=lambda c: (c.at or datetime.min, c.offset if c.offset is not None else -1))
+    dated = sorted(once.values(), key=lambda c: (undated_first(c), c.offset if c.offset is not None else -1))
     shown = [c for c in commits if c.pattern == NAMES_GROUPS and not (dated and dated[-1].offset == c.offset)]
     return sorted([*dated, *shown], key=undated_first)
 

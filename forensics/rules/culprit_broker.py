@@ -14,6 +14,7 @@ from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
 from forensics.model.partition.absences import ABSENCES, CRASHED, FIRST_STATE_AT, LOG_ENDS, UNDER_REPLICATED
 from forensics.model.rows import Rows
+from forensics.model.times import Span, overlap
 
 OFFLINE = "offline"
 
@@ -60,7 +61,7 @@ class _Whole:
         return all(s["leader"] == found.culprit if found.side == "leader" else {*s["missing"]} == {found.culprit} for s in own)
 
     def _within(self, start: datetime | None, end: datetime | None) -> Iterator[tuple[str, list[Any]]]:
-        return ((name, [s for s in own if _overlap(s["start"], s["end"], start, end)]) for name, own in self._short)
+        return ((name, [s for s in own if overlap(Span(s["start"], s["end"]), Span(start, end))]) for name, own in self._short)
 
 
 def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> Finding:
@@ -89,10 +90,6 @@ def _values(episode: Episode, hit: int, held: int, cluster: Cluster) -> Values:
     return values(
         since=episode.start, where=episode.shown, reasons=episode.reasons(), share=share, all=hit == held, ended=cluster.number < 0
     )
-
-
-def _overlap(start: datetime | None, end: datetime | None, begin: datetime | None, until: datetime | None) -> bool:
-    return not (end is not None and begin is not None and end <= begin) and not (start is not None and until is not None and start >= until)
 
 
 def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:

@@ -19,6 +19,7 @@ from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.isr_removal import session_time
 from forensics.model.rows import Rows
+from forensics.model.times import Span, contains
 from forensics.thresholds import NAMED
 
 Made = tuple[str, Mapping[str, Any]]
@@ -96,7 +97,7 @@ def _in_sync_again(broker: int, begun: datetime, own: Sequence[Made], partitions
         for p in partitions
         if f"{p['topic']}-{p['partition']}" in names
         for a in p["absences"] or ()
-        if a["broker"] == broker and (a["start"] or datetime.min) <= begun and (a["end"] is None or a["end"] >= begun)
+        if a["broker"] == broker and contains(Span(a["start"], a["end"]), begun)
     ]
     ends = [*(a["end"] for a in absent), *(row["at"] for _, row in own)]
     return bool(absent), None if None in ends else max(ends)

@@ -21,7 +21,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     if not found or timeline.topic in deletions(cluster):
         return
     offered = _offered(timeline, cluster)
-    left = [b for b in found if not any(epoch == b.epoch and _within(b, offsets) for epoch, offsets in offered)]
+    left = [b for b in found if not any(epoch == b.epoch and offsets.covers(Range(b.start, b.end)) for epoch, offsets in offered)]
     for epoch, own in groupby(sorted(left, key=lambda b: b.epoch), lambda b: b.epoch):
         yield _finding(epoch, list(own), timeline)
 
@@ -30,10 +30,6 @@ def _offered(timeline: PartitionTimeline, cluster: Cluster) -> list[tuple[int, R
     """Leader epochs and offsets of lost records that collected files still have: a data-loss reports them."""
     lost = (f.salvageable for f in data_loss.of_partition(timeline, cluster))
     return [(h.leader_epoch, h.offsets) for saved in lost if saved is not None for h in saved.held]
-
-
-def _within(batch: OutsideBatch, offsets: Range) -> bool:
-    return offsets.start <= batch.start and (offsets.end is None or batch.end <= offsets.end)
 
 
 def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTimeline) -> Finding:

@@ -21,6 +21,7 @@ from forensics.model.findings import Finding, Place, quote
 from forensics.model.message import said, values
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.leaderless import OFFLINE
+from forensics.model.times import Span, overlap
 
 Name = tuple[str, int]
 """Topic and partition."""
@@ -96,16 +97,13 @@ def _affected(
     leaderless: list[Name] = []
     for p in partitions:
         name = (p["topic"], p["partition"])
-        if any(a["broker"] == node and _overlaps(a, since, until) for a in p["absences"] or ()):
+        if any(a["broker"] == node and overlap(Span(a["start"], a["end"]), Span(since, until)) for a in p["absences"] or ()):
             missing.append(name)
-        if node in (p["isr"] or p["replicas"] or ()) and any(_overlaps(w, since, until) for w in p["offline"] or ()):
+        if node in (p["isr"] or p["replicas"] or ()) and any(
+            overlap(Span(w["start"], w["end"]), Span(since, until)) for w in p["offline"] or ()
+        ):
             leaderless.append(name)
     return missing, leaderless
-
-
-def _overlaps(span: Mapping[str, Any], since: datetime, until: datetime | None) -> bool:
-    begun = span["start"] is None or until is None or span["start"] < until
-    return begun and (span["end"] is None or span["end"] > since)
 
 
 def _named(partitions: Sequence[Name]) -> tuple[str, ...]:

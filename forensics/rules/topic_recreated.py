@@ -9,6 +9,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
+from forensics.model.times import undated_first
 from forensics.thresholds import ACTION_KNOWN
 from parsers.kinds import OF_DELETION
 
@@ -29,12 +30,12 @@ def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[
     found: list[tuple[list[Event], Event | None]] = []
     gone: list[Event] = []
     until, sources = datetime.min, set[str]()
-    for event in sorted([*deleted, *created], key=lambda e: (e.at or datetime.min, e.event not in OF_DELETION)):
-        at = event.at or datetime.min
+    for event in sorted([*deleted, *created], key=lambda e: (undated_first(e), e.event not in OF_DELETION)):
+        at = undated_first(event)
         if event.event in OF_DELETION:
             if at >= until or event.source in sources:
                 gone.append(event)
-        elif gone and (at > (gone[0].at or datetime.min) or _of_other_id(event, deleted)):
+        elif gone and (at > undated_first(gone[0]) or _of_other_id(event, deleted)):
             found.append((gone, event))
             until, sources, gone = at + ACTION_KNOWN, {e.source for e in gone}, []
     return [*found, (gone, None)] if gone else found

@@ -195,7 +195,7 @@ def _same_records(f: Finding, other: Finding) -> bool:
         return False
     ranges = {(p.topic, p.partition): p.offsets for p in places(f)}
     pairs = ((r, s) for p in places(other) for r in p.offsets for s in ranges.get((p.topic, p.partition), ()))
-    return any((r.end is None or s.start < r.end) and (s.end is None or r.start < s.end) for r, s in pairs)
+    return any(r.overlap(s) is not None for r, s in pairs)
 
 
 def _stated(f: Finding) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from forensics.model.findings import MAX_EVIDENCE, Evidence
 from forensics.model.message import Message, Value, said, unpacked
 from forensics.model.partition.absences import CRASHED, GONE, NOT_SHOWN_RUNNING, NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
-from forensics.model.times import runs
+from forensics.model.times import begins, ends, runs
 from forensics.thresholds import COMMON_SHARE, CRASH_NOTICED, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
@@ -212,17 +212,18 @@ def departures(partitions: Rows, cluster: Cluster) -> list[Episode]:
     """The times at which each broker was gone, each after another of its processes."""
     begun = {b: cluster.availability(b).begun for b in cluster.nodes}
     found = outs(partitions, CRASHED, GONE)
-    return episodes(found, lambda o: (o.broker, len(begun[o.broker](datetime.min, o.start or datetime.min)) if o.broker in begun else 0))
+    return episodes(found, lambda o: (o.broker, len(begun[o.broker](datetime.min, begins(o))) if o.broker in begun else 0))
 
 
 def of_all_brokers(found: Iterable[Episode], cluster: Cluster) -> list[list[Episode]]:
     """Overlapping episodes in which every broker of the cluster takes part, three at least: then none of them is the culprit."""
     everyone = {n.id for n in cluster.nodes.values() if n.broker}
-    chains = runs(
-        sorted(found, key=lambda e: e.start or datetime.min),
-        lambda chain, e: (e.start or datetime.min) <= max(before.end or datetime.max for before in chain),
-    )
-    return [chain for chain in chains if len(everyone) >= ALL_OF and {o.broker for e in chain for o in e.outs} >= everyone]
+    return [chain for chain in _chains(found) if len(everyone) >= ALL_OF and {o.broker for e in chain for o in e.outs} >= everyone]
+
+
+def _chains(found: Iterable[Episode]) -> Iterator[list[Episode]]:
+    """By time, episodes of which each begins before one of those before it ends."""
+    return runs(sorted(found, key=begins), lambda chain, e: begins(e) <= max(map(ends, chain)))
 
 
 def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:
@@ -230,7 +231,7 @@ def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:
         until = max((r.end for r in run if r.end is not None), default=None)
         return until is None or o.start is None or any(r.end is None for r in run) or o.start - until <= gap
 
-    return [Episode(tuple(run)) for run in runs(sorted(own, key=lambda o: (o.start or datetime.min, o.name)), joins)]
+    return [Episode(tuple(run)) for run in runs(sorted(own, key=lambda o: (begins(o), o.name)), joins)]
 
 
 # performance
@@ -298,9 +299,4 @@ def _blamed(episode: Episode, partitions: Rows) -> list[Degradation]:
 
 def _one_after_the_other(episode: Episode) -> list[Episode]:
     """Its parts, if brokers were missing only before or after others: what happened to single brokers is no event of the cluster."""
-    parts: list[list[Episode]] = []
-    for own in sorted(episodes(episode.outs, lambda o: o.broker), key=lambda e: e.start or datetime.min):
-        if not parts or (own.start or datetime.min) > max(e.end or datetime.max for e in parts[-1]):
-            parts.append([])
-        parts[-1].append(own)
-    return [Episode(tuple(o for e in own for o in e.outs)) for own in parts]
+    return [Episode(tuple(o for e in own for o in e.outs)) for own in _chains(episodes(episode.outs, lambda o: o.broker))]

@@ -21,6 +21,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import undated_first
 from parsers.schemas import documented
 
 INTERNAL = "__cluster_metadata"
@@ -203,5 +204,5 @@ def _began_after(run: BrokerRun | None, lost: Event) -> bool:
 def _last_report(availability: Availability) -> tuple[str | None, Event | None]:
     """The last report on whether the broker is running, and its event."""
     reports = [(word, e) for word in ("registered", "lost", "back", "unregistered") for e in availability.said(word)]
-    word, event = max(reports, key=lambda t: t[1].at or datetime.min, default=(None, None))
+    word, event = max(reports, key=lambda t: undated_first(t[1]), default=(None, None))
     return "lost" if word == "registered" and event is not None and event.reason == "fenced" else word, event

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.times import undated_last
+from forensics.model.times import contains, undated_last
 from parsers.kinds import named
 
 MIGRATION, POST_MIGRATION = "MIGRATION", "POST_MIGRATION"
@@ -63,7 +63,7 @@ class Migration:
         return self.copied or self.dual_write
 
     def covers(self, at: datetime | None) -> bool:
-        return at is not None and self.start is not None and self.start <= at and (self.end is None or at <= self.end)
+        return at is not None and self.start is not None and contains(self, at)
 
 
 @cached_on_cluster

@@ -14,6 +14,7 @@ from typing import Annotated
 
 from forensics.model.cluster.facts import Cluster, Node, cached_on_cluster
 from forensics.model.record import Int32, Record
+from forensics.model.times import Span, overlap
 from parsers.paths import log_kind
 
 DIRECTORY, WRITER, ADDRESS, RACK, DISK = "directory", "writer", "address", "rack", "disk"
@@ -64,7 +65,7 @@ def _with_conflict(name: Name, same: Sequence[Name]) -> Name:
 
 
 def _at_once(one: Name, other: Name) -> bool:
-    return all(a.first is None or b.last is None or a.first < b.last for a, b in ((one, other), (other, one)))
+    return overlap(Span(one.first, one.last), Span(other.first, other.last))
 
 
 def _names(node: Node, cluster: Cluster) -> Iterator[Name]:

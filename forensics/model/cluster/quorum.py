@@ -12,13 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import reduce
 from itertools import pairwise
 from operator import attrgetter
 
 from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event, lasting
-from forensics.model.times import runs, within
+from forensics.model.times import Span, contains, runs, within
 from forensics.thresholds import NO_QUORUM, NO_QUORUM_AT_START, STOP_NOTICED_EARLY
 from parsers.kinds import named
 
@@ -84,7 +85,7 @@ class NoLeader:
         return len(self.voters) // 2 + 1
 
     def covers(self, at: datetime) -> bool:
-        return self.latest <= at and (self.end is None or at <= self.end)
+        return contains(Span(self.latest, self.end), at)
 
 
 @dataclass(slots=True)
@@ -401,14 +402,12 @@ def _back(away: Sequence[Outage], allowed: int) -> datetime | None:
 
 def _joined(found: Sequence[NoLeader]) -> list[NoLeader]:
     """Spans that overlap are one: each may show a part of it."""
-    joined: list[NoLeader] = []
-    for w in found:
-        last = joined[-1] if joined else None
-        if last is not None and (last.end is None or w.latest <= last.end):
-            joined[-1] = _both(last, w)
-        else:
-            joined.append(w)
-    return joined
+
+    def joins(run: Sequence[NoLeader], w: NoLeader) -> bool:
+        ended = [before.end for before in run if before.end is not None]
+        return not ended or w.latest <= max(ended)
+
+    return [reduce(_both, run) for run in runs(found, joins)]
 
 
 def _both(one: NoLeader, other: NoLeader) -> NoLeader:

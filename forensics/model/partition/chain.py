@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import pairwise
 
 from forensics.model.events import Event
@@ -224,7 +223,7 @@ def _within(states: Sequence[State]) -> list[State]:
             bare.remove(decision)
             result = [decision]
         result = _on_spine(result, sorted(spine, key=undated_last))
-    for s in sorted(bare, key=lambda s: (s.at or datetime.max, AUTHORITY[s.source])):
+    for s in sorted(bare, key=lambda s: (undated_last(s), AUTHORITY[s.source])):
         _merge_into(result, s, on_spine=bool(spine))
     return result
 
@@ -297,7 +296,7 @@ def _apart(one: State, other: State) -> bool:
 
 
 def _best(states: Sequence[State]) -> State:
-    best, *others = sorted(states, key=lambda s: (AUTHORITY[s.source], s.at or datetime.max, s.event.source, s.event.line or 0))
+    best, *others = sorted(states, key=lambda s: (AUTHORITY[s.source], undated_last(s), s.event.source, s.event.line or 0))
     began = min((s.at for s in states if s.at is not None), default=None) if _copied(best.event) else best.at
     for other in others:
         best = _merged(best, other)

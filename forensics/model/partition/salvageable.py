@@ -22,6 +22,7 @@ from forensics.model.message import Message, Range, said
 from forensics.model.partition.outside_logs import OutsideBatch
 from forensics.model.partition.replicas import ASIDE, REWRITTEN_FILES, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.times import runs, undated_first
 from parsers.decoding.batches import after
 from parsers.formats.segments import Stretch, stretches_of
 from parsers.frozen import dataclass
@@ -79,7 +80,7 @@ def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterato
     for f in chosen:
         if not f.batch["control"]:
             by_id[f.batch["producer_id"]].append(f)
-    states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (e.at or datetime.min, e.source))}
+    states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (undated_first(e), e.source))}
     found = (_producer(number, own, states.get(number) if number >= 0 else None) for number, own in by_id.items())
     yield from sorted(found, key=lambda p: (-p.records, -1 if p.id is None else p.id))[:MOST_PRODUCERS]
 
@@ -231,7 +232,7 @@ def _differing(found: Sequence[_Found], timeline: PartitionTimeline) -> Iterator
     for epoch in sorted({f.epoch for f in comparable}):
         own = sorted((f for f in comparable if f.epoch == epoch), key=lambda f: (f.base, f.end))
         joined: list[DifferingCopies] = []
-        for group in _overlapping(own):
+        for group in runs(own, lambda group, f: f.base < max(g.end for g in group)):
             if len({(f.base, f.end, f.batch["crc"]) for f in group}) < 2 or len({f.segment.source for f in group}) < 2:
                 continue
             sources = tuple(sorted({f.segment.source for f in group}))
@@ -241,18 +242,6 @@ def _differing(found: Sequence[_Found], timeline: PartitionTimeline) -> Iterator
             else:
                 joined.append(DifferingCopies(epoch, Range(start, end), sources))
         yield from joined
-
-
-def _overlapping(found: Iterable[_Found]) -> Iterator[list[_Found]]:
-    """Groups of batches, by rising base offsets, of which each overlaps one before it."""
-    group: list[_Found] = []
-    for f in found:
-        if group and f.base >= max(g.end for g in group):
-            yield group
-            group = []
-        group.append(f)
-    if group:
-        yield group
 
 
 def _directory(found: _Found) -> str:

@@ -43,6 +43,7 @@ from forensics.model.partition.replicas import (
     history,
 )
 from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
+from forensics.model.times import undated_first
 from parsers.cached import cached_property
 from parsers.frozen import dataclass, replace
 from parsers.kinds import ON_DISK, STARTS, By, Role, named, of
@@ -501,7 +502,7 @@ def _sort(events: Iterable[Event], cluster: Cluster) -> _Sorted:
             result.snapshots.append(Snapshot(leader, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e))
         else:
             result.streams[e.writer].append(e)
-    result.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
+    result.snapshots.sort(key=lambda s: (undated_first(s), s.event.source))
     return result
 
 
@@ -581,4 +582,4 @@ def _latest(cluster: Cluster, node: int) -> str | None:
 
 
 def _in_time(e: Event) -> tuple[datetime, str, int]:
-    return (e.at or datetime.min, e.source, e.line or 0)
+    return (undated_first(e), e.source, e.line or 0)

@@ -16,6 +16,7 @@ from forensics.model.findings import Statement
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import begins
 from forensics.thresholds import CRASH_NOTICED, MAX_SEPARATE_WINDOWS, STOP_NOTICED_EARLY, STOPPED_TOGETHER
 from parsers.frozen import dataclass, replace
 
@@ -104,7 +105,7 @@ def _turns(group: Sequence[Statement]) -> tuple[int, ...]:
     """The brokers in the order of their windows, if the windows of each had ended before those of the next began; else none."""
     turns: list[int] = []
     ended = datetime.min
-    for f in sorted(group, key=lambda f: f.start or datetime.min):
+    for f in sorted(group, key=begins):
         if len(f.brokers) != 1 or f.start is None or f.end is None:
             return ()
         if f.brokers[0] not in turns[-1:]:

@@ -25,6 +25,7 @@ from forensics.model.partition.absences import ABSENCES, LOST_SESSION, RESTARTED
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.fetch_failures import says_hindered
 from forensics.model.rows import Rows
+from forensics.model.times import contains
 from forensics.thresholds import FETCH_UNANSWERED
 
 
@@ -87,8 +88,7 @@ def _back(found: Sequence[ReplicaAbsence], partitions: Rows) -> Iterator[Replica
     for name, row in emptied_logs(partitions):
         made[name, row["broker"]].append(row["at"])
     for o in found:
-        span = o.start or datetime.min, o.end or datetime.max
-        if o.back is not None and not any(span[0] <= at <= span[1] for at in made.get((o.name, o.broker), ())):
+        if o.back is not None and not any(contains(o, at) for at in made.get((o.name, o.broker), ())):
             yield o
 
 

@@ -30,6 +30,7 @@ from forensics.model.partition.log_coverage import silent_leaders
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, cluster_stopped, condensed, lived, reassigning, said_of, together, windows
+from forensics.model.times import contains
 from forensics.thresholds import BRIEF_S
 
 CLUSTER_STOPPED = "cluster-stopped"
@@ -201,9 +202,7 @@ def _fewest(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> tu
 
 
 def _inside(window: Window, event: Event) -> bool:
-    if event.at is None or window.start is None:
-        return False
-    return window.start <= event.at and (window.end is None or event.at <= window.end)
+    return event.at is not None and window.start is not None and contains(window, event.at)
 
 
 def _harmless(window: Window, why: Sequence[AbsenceInterval], closed: bool, cluster: Cluster) -> bool:
