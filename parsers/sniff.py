@@ -6,10 +6,10 @@ files.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from parsers import formats
+from parsers.containers.documents import LOG_LINE, is_document
 from parsers.containers.magic import is_cut
 from parsers.formats.file_kind import Head
 from parsers.lines import UTF16, decoded
@@ -34,18 +34,9 @@ KINDS: Mapping[str, str] = {
     "empty": "no bytes, under a name that gives that no meaning",
     "binary": "not text, and the name does not explain the content; for example a log of NUL bytes",
     "pointer": "a pointer of Git LFS, in place of the file itself",
-    "document": "a document, or a report of this tool: the log lines in it are quoted",
     "text": "other text",
 }
 _POINTER = b"version https://git-lfs.github.com/spec/"
-_DOCUMENT_NAME = re.compile(r"\.(?:md|markdown|rst|adoc|html?|sarif)$", re.IGNORECASE)
-_OWN_REPORT = re.compile(r'\s*\{\s*"schema": ?"kafka-forensics/')
-_LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
-_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
-_LOG_LINE = re.compile(
-    rf"{_STAMP}\S*\s[^\n]{{0,80}}?\b{_LEVEL}\b|\b{_LEVEL}\b[^\n]{{0,80}}?{_STAMP}"
-    rf'|"(?:level|severity|log\.level)" ?: ?"(?i:{_LEVEL})"'
-)
 _LOGGERS = (
     ("state-change-log", "(state.change.logger)"),
     ("controller-log", "(kafka.controller."),
@@ -66,7 +57,7 @@ def sniff(member: Member, head: bytes) -> str:
     if not head:
         return "empty"
     text = Head(member.path, name, decoded(head))
-    if _DOCUMENT_NAME.search(name) or _OWN_REPORT.match(text.text):
+    if is_document(name, text.text):
         return "document"
     if records_of(text.text.encode() if head.startswith(UTF16) else head) is not None:
         return log_kind(member.path) or "other-log"
@@ -75,11 +66,11 @@ def sniff(member: Member, head: bytes) -> str:
 
 def _log_by_lines(head: Head) -> str | None:
     """The kind of a log; None for a file without log lines, or with log lines only within JSON about partitions."""
-    if not _LOG_LINE.search(head.text) or head.text.lstrip().startswith(('{"version"', '{"partitions"')):
+    if not LOG_LINE.search(head.text) or head.text.lstrip().startswith(('{"version"', '{"partitions"')):
         return None
     if kind := log_kind(head.path):
         return kind
-    lines = sum(1 for line in head.text.splitlines() if _LOG_LINE.search(line))
+    lines = sum(1 for line in head.text.splitlines() if LOG_LINE.search(line))
     return next((kind for kind, logger in _LOGGERS if head.text.count(logger) * 2 > lines), "other-log")
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 from parsers.containers.compression import SIGNATURES, compression
+from parsers.containers.documents import may_be_document
+from parsers.containers.mail import is_mail
 from parsers.containers.tar import is_tar
 
 _MAGIC = {
@@ -24,9 +26,13 @@ _MAGIC = {
     b"\x1f\x9d": "compress file",
     b"\x5d\0\0": "lzma file",
 }
+_DOCUMENTS = {b"%PDF-": "PDF", b"{\\rtf": "text with formats", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "Office file or a mail of Outlook"}
+_OFFICE = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|xl/|word/|mimetypeapplication/vnd\.oasis)", re.DOTALL)
 _TABLES = {b"ORC": "orc", b"ARROW1\0\0": "arrow", b"PAR1": "parquet", b"Obj\x01": "Avro file"}
 UNREAD = {form: "tar, zip, gz, bz2, xz and zst can" for form in _MAGIC.values() if " " in form} | {
-    "Avro file": "export its rows as JSON or CSV"
+    **dict.fromkeys(_DOCUMENTS.values(), "save its attachments as files, or its text as plain text"),
+    "spreadsheet or text document": "save its sheets as CSV, with the columns of time, host and line, or its text as plain text",
+    "Avro file": "export its rows as JSON or CSV",
 }
 """Forms that cannot be read here, and what can."""
 
@@ -45,13 +51,17 @@ def is_cut(content: bytes) -> bool:
 
 
 def form_of(name: str, head: bytes) -> str:
-    """A key of compression.DECOMPRESSORS or tables.TABLES, 'tar', 'zip', one of UNREAD, or 'plain'."""
+    """A key of compression.DECOMPRESSORS or tables.TABLES, 'tar', 'zip', 'mail', one of UNREAD, 'document' or 'plain'."""
     if packed := compression(head):
         return packed
-    for magic, form in _MAGIC.items():
+    if _OFFICE.match(head):
+        return "spreadsheet or text document"
+    for magic, form in (*_MAGIC.items(), *_DOCUMENTS.items()):
         if head.startswith(magic):
             return form
     for magic, form in _TABLES.items():
         if head.startswith(magic) and b"\0" in head:  # a text may begin with ORC
             return form
-    return "tar" if is_tar(name, head) else "plain"
+    if is_tar(name, head):
+        return "tar"
+    return "mail" if is_mail(head) else "document" if may_be_document(name, head) else "plain"

@@ -1,6 +1,6 @@
 """Walks evidence: every file of a directory, archive or compressed file as an open binary stream.
 
-Here: tar, zip and compressed files in any nesting, read as streams in bounded memory; unreadable files give a named problem. Not here: the
+Here: tar, zip, mails and compressed files in any nesting, read as streams in bounded memory; unreadable files give a named problem. Not here: the
 individual formats (tar, zip, compression), the division of evidence (units), or the meaning of files (parsers.sniff and the readers).
 
 Nothing is unpacked to disk. The one exception to pure streaming: a zip inside another container has its directory at its end, so it is
@@ -17,8 +17,10 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import IO, Any, cast
 
+from parsers.containers import documents
 from parsers.containers.compression import DECOMPRESSORS, Inflated, Unpacked, compression
 from parsers.containers.magic import UNREAD, form_of
+from parsers.containers.mail import mail_entries
 from parsers.containers.names import IGNORED, clean, is_junk, join
 from parsers.containers.storage import EvidenceFile, Storage, Version, storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Read, buffered, why
@@ -26,6 +28,8 @@ from parsers.containers.tables import TABLES, TableText, is_ours
 from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
+from parsers.lines import decoded
+from parsers.paths import name_of
 from parsers.schemas import Member
 
 NAMELESS = "(no name)"
@@ -243,10 +247,11 @@ class _Range:
 
 def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tuple[str, ...] | None = None) -> _Walk:
     """The content of a stream: the stream itself, or the members if it is a container."""
-    form = form_of(member.path, stream.peek(BUFFER))
-    if form == "plain":
-        yield member, stream, None
-        stream.close()
+    form = form_of(member.path, head := stream.peek(BUFFER))
+    if form in ("plain", "document"):
+        pasted = documents.lines_of(name_of(member.path), decoded(head)) if form == "document" else None
+        with stream if pasted is None else buffered(Guarded(pasted(stream.read), nest.allowance)) as text:
+            yield (member if pasted is None else replace(member, size=None)), text, None
         return None
     if form in UNREAD:
         return f"cannot be read here ({form}); {UNREAD[form]}"
@@ -256,6 +261,8 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
         return f"lies deeper than {most} archives, not opened (--limit archives)"
     if form in TABLES:
         return (yield from _table(member, stream, form, nest))
+    if form == "mail":
+        return (yield from _archive("mail", mail_entries(stream), nest))
     if form == "tar":
         return (yield from _archive("tar", tar_entries(stream, nest.disk, select, nest.dealt), nest))
     with Spool() as spool:

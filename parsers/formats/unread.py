@@ -6,20 +6,53 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from parsers.containers.documents import LOG_LINE, is_document, is_own
 from parsers.formats.file_kind import AFTER_LOGS, SEGMENT_SUFFIX, FileKind, Head
+from parsers.lines import decoded
 from parsers.schemas import Member, Row, problem
 
 REDACTION = "kafka-forensics-redacted.json"
 """The file that marks redacted evidence."""
-_COLUMNS = re.compile(r'"columns"\s*:\s*\[\s*\[')
+_UNREAD = tuple(
+    (re.compile(expression, re.DOTALL), f"{what} cannot be read here; {instead}")
+    for expression, what, instead in (
+        (r'\s*\{.*"columns"\s*:\s*\[\s*\[', "JSON with a list for each column", "export its rows as JSON or CSV"),
+        (
+            r"\s*(?:(?:--|SET |USE |/\*)[^\n]*\s+)*(?:INSERT INTO|COPY [^\n]{1,2000} FROM stdin;|(?:CREATE|DROP|LOCK) (?:TABLE|DATABASE|SCHEMA)\b)",
+            "a dump in SQL",
+            "load it, and export the table as CSV or JSON lines",
+        ),
+        (r"\s*<(?:\?xml\b|[a-z]\w*(?::\w+)?[ >])(?![^\n]*\bhtml\b)", "XML", "export the rows, or write the log, as JSON lines or text"),
+        (r"\s*\{\s*'\w+'\s*:", "the text of a Python dictionary", "print the rows with json.dumps, one in each line"),
+        (
+            r'\s*(?:\{\s*"[@\w]+" => |\[\d+\] [\w.-]+: \[[^\n]{1,200}"=>)',
+            "debug output of Logstash or Fluent Bit",
+            "use its codec or format json_lines",
+        ),
+    )
+)
+"""Forms of rows that are not read: how a file in them begins, and what to say of it."""
 
 
-def _is_columns(head: Head) -> bool:
-    return head.is_json and _COLUMNS.search(head.text) is not None
+def _problem_of(head: Head) -> str | None:
+    return next((told for begins, told in _UNREAD if begins.match(head.text)), None)
 
 
-def _leave_columns(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    yield problem("json-columns", "JSON with a list for each column cannot be read here; export its rows as JSON or CSV")
+def _is_unread(head: Head) -> bool:
+    return LOG_LINE.search(head.text) is not None and _problem_of(head) is not None
+
+
+def _leave_rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    yield problem("unread-rows", _problem_of(Head(member.path, "", decoded(stream.read(_HEAD)))) or "")
+
+
+_HEAD = 64 * 1024
+
+
+def _leave_document(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    head = decoded(stream.read(_HEAD))
+    if LOG_LINE.search(head) and not is_own(head):
+        yield problem("quoted", "a document that quotes log lines is not read; if they are of this incident, save them as a text file")
 
 
 FORMATS = (
@@ -31,6 +64,13 @@ FORMATS = (
         binary=True,
     ),
     FileKind("redaction", "mark of evidence in which names were replaced", file_name=re.escape(REDACTION)),
-    FileKind("json-columns", "JSON with a list for each column, as Splunk writes it", _leave_columns, content=_is_columns, rank=50),
+    FileKind("unread-rows", "rows with log lines in a form that is not read", _leave_rows, content=_is_unread, rank=50),
+    FileKind(
+        "document",
+        "a document, or a report of this tool: the log lines in it are quoted",
+        _leave_document,
+        content=lambda head: is_document(head.name, head.text),
+        rank=0,
+    ),
     FileKind("json", "other JSON", content=lambda head: head.is_json, rank=AFTER_LOGS + 40),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from parsers.paths import is_unfinished, partition_of
 from parsers.schemas import Member
 from parsers.sniff import KINDS, sniff
+from tests.support.local import events_of
 
 LINE = b"[2026-11-21 02:25:12,827] INFO starting (kafka.server.KafkaServer)\n"
 STATE = (
@@ -105,6 +107,23 @@ def test_logs(path: str, head: bytes, expected: str) -> None:
 )
 def test_documents_quote_log_lines(path: str, head: bytes) -> None:
     assert kind(path, head) == "document"
+
+
+QUOTED = "a document that quotes log lines is not read; if they are of this incident, save them as a text file"
+PAGE = "<!DOCTYPE html><title>Logs · {}</title><h1>Incident</h1><pre>{}</pre>{}"
+
+
+@pytest.mark.parametrize(
+    ("title", "lines", "prose", "read"),
+    [("a", 12, 1, True), ("a", 9, 1, False), ("a", 12, 30, False), ("kafka-forensics", 12, 1, False)],
+    ids=["mostly lines", "few lines", "mostly prose", "own report"],
+)
+def test_a_page_that_is_mostly_log_lines_is_read(title: str, lines: int, prose: int, read: bool, tmp_path: Path) -> None:
+    text = PAGE.format(title, LINE.decode() * lines, "<p>It was late, and nobody saw it.</p>" * prose)
+    (tmp_path / "page.html").write_text(text)
+    rows = events_of(tmp_path / "page.html").to_pylist()
+    assert [row["text"] for row in rows if row["event"] == "problem"] == ([] if read or title != "a" else [QUOTED])
+    assert {row["collected"]["kind"] for row in rows if row["event"] == "source"} == {"other-log" if read else "document"}
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ class Cluster:
         """Whether any Kafka file was collected."""
         nothing_said = all(e.event == "problem" for e in self.events)
         return any(
-            s.kind not in ("unreadable", "empty", "binary", "pointer", "document", "text", "json", "json-columns", "index", "redaction")
+            s.kind not in ("unreadable", "empty", "binary", "pointer", "document", "text", "json", "unread-rows", "index", "redaction")
             and not (s.of_other_process and nothing_said)
             for s in self.sources
         )
