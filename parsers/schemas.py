@@ -247,6 +247,13 @@ def filled(rows: pa.Table) -> pa.Table:
     return rows.select([name for name in rows.schema.names if rows[name].null_count < rows.num_rows])
 
 
+def equal_rows(ordered: pa.Array) -> Iterator[tuple[Any, int, int]]:
+    """Each value of a sorted column, with its first row and the row after its last one."""
+    runs = pc.run_end_encode(ordered)
+    ends = runs.run_ends.to_pylist()
+    return zip(runs.values.to_pylist(), [0, *ends], ends, strict=False)
+
+
 def filtered(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Table:
     """As pyarrow.Table.filter; columns that are null in all rows share their memory. Most of the fifty columns of gathered events are."""
     kept = filled(filled(rows).filter(mask))

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import heapreplace
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -25,7 +25,7 @@ from parsers.cached import cached_property
 from parsers.containers.walk import hands
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together
-from parsers.schemas import EVENTS, batches, filled, filtered, release, whole
+from parsers.schemas import EVENTS, batches, equal_rows, filled, filtered, release, whole
 from spark.datasets import Backend, Dataset, backend
 from spark.ipc import Packed, opened, packed
 from spark.progress import announced, metered
@@ -415,8 +415,7 @@ def _in_buckets(events: pa.Table, buckets: int) -> Iterator[tuple[int, bytes]]:
     number = _bucket_of(events, buckets)
     order = pc.sort_indices(number)  # a stable sort: the events of one file stay in their order
     events = filled(events).take(order).combine_chunks()
-    runs = pc.run_end_encode(number.take(order))
-    for bucket, (begin, end) in zip(runs.values.to_pylist(), pairwise([0, *runs.run_ends.to_pylist()]), strict=True):
+    for bucket, begin, end in equal_rows(number.take(order)):
         yield bucket, packed(events.slice(begin, end - begin))
 
 

@@ -13,6 +13,7 @@ from itertools import count, repeat
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from forensics.model.events import values
 from forensics.model.findings import FINDING, FOLDED, LEVELS, Evidence, Finding, Statement
@@ -20,6 +21,7 @@ from forensics.model.message import decoded
 from forensics.model.record import reader, readers
 from forensics.model.stored import Store, Stored, by_value
 from parsers.frozen import made
+from parsers.schemas import equal_rows
 
 _WORDS = ("message", "values", "evidence")
 _READERS = readers(Finding, *_WORDS, *FOLDED)
@@ -32,52 +34,62 @@ ROOM = 1 << 20
 MANY = 512
 """Findings of the cluster, of one kind, that wait as rows together."""
 _SCHEMA = pa.schema(list(FINDING))
+_STATED = pa.schema([own for own in FINDING if own.name not in _WORDS])
 
 
 class _OfKind:
-    """The findings of one kind, whose columns may be on disk."""
+    """The findings of one kind, by cluster; their columns may be on disk."""
 
-    def __init__(self, schema: pa.Schema) -> None:
-        self._names = [name for name in schema.names if name not in _WORDS]
-        self._stated = Store(pa.schema([schema.field(name) for name in self._names]), room=ROOM)
-        self._words = Store(pa.schema([("words", _OF_WORDS)]), NEAR, ROOM)
-        self._kept: tuple[Stored, Stored] | None = None
+    def __init__(self) -> None:
+        self._added = _stores()
+        self._kept: tuple[Stored, Stored, Mapping[int, tuple[int, int]]] | None = None
 
     def add(self, rows: pa.RecordBatch) -> None:
-        self._stated.add(rows.select(self._names))
-        self._words.add(pa.RecordBatch.from_arrays([rows.select(_WORDS).to_struct_array()], ["words"]))
+        stated, words = self._added
+        stated.add(rows.select(_STATED.names))
+        words.add(pa.RecordBatch.from_arrays([rows.select(_WORDS).to_struct_array()], ["words"]))
         self._kept = None
 
-    def kept(self) -> tuple[Stored, Stored]:
-        """Their statements and their words, of all that were added until now."""
+    def kept(self) -> tuple[Stored, Stored, Mapping[int, tuple[int, int]]]:
+        """The statements and the words of all that were added until now, and which rows belong to which cluster."""
         if self._kept is None:
-            self._kept = self._stated.kept(), self._words.kept()
+            stated, words = (store.kept() for store in self._added)
+            clusters = stated.column("cluster").combine_chunks()
+            if len(clusters.unique()) > 1:
+                order = pc.sort_indices(clusters)  # a stable sort
+                stated, words = (rows.ordered(order, store) for rows, store in zip((stated, words), _stores(), strict=True))
+                clusters = clusters.take(order)
+            self._kept = stated, words, {cluster: (begin, end) for cluster, begin, end in equal_rows(clusters)}
         return self._kept
 
 
+def _stores() -> tuple[Store, Store]:
+    """Of statements, and of words."""
+    return Store(_STATED, room=ROOM), Store(pa.schema([("words", _OF_WORDS)]), NEAR, ROOM)
+
+
 class FindingRows:
-    """Findings as rows of FINDING, by kind."""
+    """Findings as rows of FINDING, by kind and cluster."""
 
     def __init__(self) -> None:
-        self._by_kind: dict[str, _OfKind] = {}
+        self._by_kind: dict[str, _OfKind] = defaultdict(_OfKind)
 
     def add(self, rows: pa.RecordBatch) -> None:
         for kind, own in by_value(rows, "kind"):
-            if kind not in self._by_kind:
-                self._by_kind[kind] = _OfKind(rows.schema)
             self._by_kind[kind].add(own)
 
-    @property
-    def kinds(self) -> Collection[str]:
-        return self._by_kind.keys()
+    def kinds(self, cluster: int) -> Collection[str]:
+        return {kind: None for kind, rows in self._by_kind.items() if cluster in rows.kept()[2]}
 
-    def statements(self, kind: str) -> list[_StoredFinding]:
-        if (rows := self._by_kind.get(kind)) is None:
+    def statements(self, kind: str, cluster: int) -> list[_StoredFinding]:
+        if kind not in self._by_kind:
             return []
-        stated, _ = rows.kept()
-        columns: dict[str, Iterable[Any]] = {name: _decoded(name, stated.column(name).combine_chunks()) for name in _READERS}
-        columns |= {"places": repeat(()), "incident": repeat(None), "_rows": repeat(rows), "_at": count()}
-        return made(_StoredFinding, columns, len(stated))
+        stated, words, places = self._by_kind[kind].kept()
+        begin, end = places.get(cluster, (0, 0))
+        own = stated.part(begin, end)
+        columns: dict[str, Iterable[Any]] = {name: _decoded(name, own.column(name).combine_chunks()) for name in _READERS}
+        columns |= {"places": repeat(()), "incident": repeat(None), "_rows": repeat(words), "_at": count(begin)}
+        return made(_StoredFinding, columns, len(own))
 
 
 def _decoded(name: str, column: pa.Array) -> list[Any]:
@@ -97,15 +109,14 @@ class _StoredFinding(Statement):
 
     __slots__ = ("_at", "_rows")
     _at: int
-    _rows: _OfKind
+    _rows: Stored
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         return tuple(map(reader(Evidence), self._words("evidence") or ()))
 
     def _words(self, name: str) -> Any:
-        _, words = self._rows.kept()
-        return words.value(self._at, "words")[name].as_py()
+        return self._rows.value(self._at, "words")[name].as_py()
 
     @property
     def whole(self) -> Finding:
@@ -125,9 +136,12 @@ class Findings(Mapping[str, Sequence[Statement]]):
     object in memory.
     """
 
-    def __init__(self, rows: FindingRows | None = None, asked: Callable[[str | None, int | None], bool] | None = None) -> None:
-        """`rows`: the findings of partitions; `asked`: which partitions count."""
-        self._rows = rows if rows is not None else FindingRows()
+    def __init__(
+        self, rows: FindingRows | None = None, cluster: int = 0, asked: Callable[[str | None, int | None], bool] | None = None
+    ) -> None:
+        """`rows`: the findings of partitions, those of other clusters among them; `asked`: which partitions count."""
+        self._sources = [(FindingRows() if rows is None else rows, cluster), (FindingRows(), 0)]
+        """Rows of partitions, and of the cluster itself."""
         self._objects: dict[str, list[Finding]] = defaultdict(list)
         """Findings of the cluster that are not rows: the last ones, and those with places, which rows do not have."""
         self._asked = asked
@@ -138,23 +152,24 @@ class Findings(Mapping[str, Sequence[Statement]]):
             own = self._objects[f.kind]
             own.append(f)
             if len(own) % MANY == 0:
-                self._rows.add(pa.RecordBatch.from_pylist([few.row() for few in own if not few.places], _SCHEMA))
+                self._sources[-1][0].add(pa.RecordBatch.from_pylist([few.row() for few in own if not few.places], _SCHEMA))
                 self._objects[f.kind] = [few for few in own if few.places]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._rows.kinds, *self._objects)))
+        return iter(dict.fromkeys((*(kind for rows, cluster in self._sources for kind in rows.kinds(cluster)), *self._objects)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, kind: object) -> bool:
-        return kind in self._objects or kind in self._rows.kinds
+        return kind in self._objects or any(kind in rows.kinds(cluster) for rows, cluster in self._sources)
 
     def __getitem__(self, kind: str) -> list[Statement]:
         """The worst first, then by place and time."""
         if kind not in self:
             raise KeyError(kind)
-        found: list[Statement] = [*self._rows.statements(kind), *self._objects.get(kind, ())]
+        rows = (own for source, cluster in self._sources for own in source.statements(kind, cluster))
+        found: list[Statement] = [*rows, *self._objects.get(kind, ())]
         if (asked := self._asked) is not None:
             found = [f for f in found if f.partition is None or asked(f.topic, f.partition)]
         return sorted(found, key=worst_first)

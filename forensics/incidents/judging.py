@@ -29,14 +29,14 @@ from forensics.model.partition import durability
 from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
-from forensics.model.stored import Batches, Store, Stored, by_value
+from forensics.model.stored import Store, Stored
 from forensics.proof.contradictions import doubted
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import RULES, rule_of, rules
 from parsers.own_files import OwnFile
-from parsers.schemas import documented, release
+from parsers.schemas import documented, equal_rows, release
 
 INTERNAL = "__cluster_metadata"
 
@@ -74,6 +74,7 @@ STANDING = pa.struct(
 OF_VERDICT = ("verdict", "since", "until", "why", "from_creation")
 _STANDING = tuple(own.name for own in STANDING)
 PARTITION = pa.struct([*STANDING, *((fact.name, fact.type) for fact in FACTS)])
+_STATES = pa.schema([("cluster", pa.int32()), *PARTITION])
 VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
 """The result of judging a partition of a cluster: findings, and one row with the state of the partition at the end."""
 
@@ -179,13 +180,16 @@ Asked = Callable[[str | None, int | None], bool]
 
 def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked | None = None) -> Conclusion:
     """The conclusion from the rows of VERDICTS. `asked`: limits the output to these topics and partitions; all partitions are judged."""
-    own = Sorted()
+    findings, judged = FindingRows(), Store(_STATES)
     for batch in verdicts:
-        own.add(batch)
-    found, partitions = own.findings(), {number: Rows(rows) for number, rows in own.partitions().items()}
+        if len(some := batch["finding"].drop_null()):
+            findings.add(pa.RecordBatch.from_struct_array(some))
+        some = batch.filter(pc.is_valid(batch["partition_state"]))
+        judged.add(pa.RecordBatch.from_arrays([some["cluster"], *some["partition_state"].flatten()], schema=_STATES))
+    partitions = _by_cluster(judged.kept())
     release()
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
-    by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
+    by_life = {n: _of_cluster(life, Findings(findings, n, asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
     past = [events for number, events in by_life.items() if number != cluster.number]
     states = partitions.get(cluster.number, nothing)
     own_findings = distinct([*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())])
@@ -194,35 +198,13 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     return Conclusion(in_order(folded), found_incidents, states)
 
 
-class Sorted:
-    """The rows of VERDICTS of several clusters: findings in the order in which they come, and partitions by name."""
-
-    def __init__(self) -> None:
-        self._findings: dict[int, FindingRows] = defaultdict(FindingRows)
-        self._partitions: dict[int, Store] = defaultdict(lambda: Store(pa.schema(list(PARTITION))))
-
-    def add(self, rows: pa.RecordBatch) -> None:
-        for number, own in by_value(rows, "cluster"):
-            if len(some := own["finding"].drop_null()):
-                self._findings[number].add(pa.RecordBatch.from_struct_array(some))
-            if len(some := own["partition_state"].drop_null()):
-                self._partitions[number].add(pa.RecordBatch.from_struct_array(some))
-
-    def findings(self) -> dict[int, FindingRows]:
-        """By cluster."""
-        return self._findings
-
-    def partitions(self) -> dict[int, Batches]:
-        """The states of partitions at the end, by cluster and then by name."""
-        return {number: _by_name(store.kept()) for number, store in self._partitions.items()}
-
-
-def _by_name(rows: Stored) -> Batches:
-    names = pa.table({name: rows.column(name) for name in NAME})
-    ordered = Store(rows.batches.schema)
-    for batch in rows.taken(pc.sort_indices(names, [(name, "ascending") for name in NAME])):
-        ordered.add(batch)
-    return ordered.kept().batches
+def _by_cluster(states: Stored) -> dict[int, Rows]:
+    """The states of partitions at the end, by cluster and then by name."""
+    place = ("cluster", *NAME)
+    order = pc.sort_indices(pa.table({name: states.column(name) for name in place}), [(name, "ascending") for name in place])
+    ordered = states.ordered(order, Store(_STATES))
+    clusters = ordered.column("cluster").combine_chunks()
+    return {number: Rows(ordered.part(begin, end).batches, [own.name for own in PARTITION]) for number, begin, end in equal_rows(clusters)}
 
 
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> ClusterFindings:

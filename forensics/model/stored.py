@@ -17,6 +17,8 @@ from weakref import finalize
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.schemas import equal_rows
+
 CHUNK = 1024
 """Rows of a batch. Those of one column are decoded at once."""
 IN_MEMORY_BYTES = 16 << 20
@@ -27,8 +29,9 @@ OPEN = 16
 
 def by_value(rows: pa.RecordBatch, column: str) -> Iterator[tuple[Any, pa.RecordBatch]]:
     """Each value of a column with copies of its rows: a slice would keep all rows in memory."""
-    for value in pc.unique(rows[column]).to_pylist():
-        yield value, rows.filter(pc.equal(rows[column], value))
+    order = pc.sort_indices(rows[column])  # a stable sort
+    for value, begin, end in equal_rows(rows[column].take(order)):
+        yield value, rows.take(order.slice(begin, end - begin))
 
 
 class Batches(Protocol):
@@ -146,6 +149,16 @@ class Stored:
         batch = bisect_right(self._ends, row)
         return self._recent(batch, name)[row - self._begin(batch)]
 
+    def part(self, begin: int, end: int) -> Stored:
+        """The rows from `begin` on, and before `end`."""
+        return Stored(_Between(self.batches, self._ends, begin, end), self.bytes * (end - begin) // max(len(self), 1))
+
+    def ordered(self, rows: pa.Array, store: Store) -> Stored:
+        """The rows with these numbers, in this order, kept in a new store."""
+        for batch in self.taken(rows):
+            store.add(batch)
+        return store.kept()
+
     def taken(self, rows: pa.Array) -> Iterator[pa.RecordBatch]:
         """The rows with these numbers, in this order."""
         at_once = max(CHUNK, IN_MEMORY_BYTES * len(self) // max(self.bytes, 1))
@@ -170,3 +183,18 @@ class Stored:
 
     def _begin(self, batch: int) -> int:
         return self._ends[batch - 1] if batch else 0
+
+
+class _Between:
+    """Some rows of other batches, one after the other."""
+
+    def __init__(self, of: Batches, ends: Sequence[int], begin: int, end: int) -> None:
+        self._of, self.schema = of, of.schema
+        batches = range(bisect_right(ends, begin), bisect_left(ends, end) + 1) if begin < end else ()
+        within = [(batch, max(begin, ends[batch] - of.sizes[batch]), min(end, ends[batch])) for batch in batches]
+        self._places = [(batch, first - ends[batch] + of.sizes[batch], after - first) for batch, first, after in within]
+        self.sizes: Sequence[int] = [size for _, _, size in self._places]
+
+    def column(self, batch: int, name: str) -> pa.Array:
+        number, first, size = self._places[batch]
+        return self._of.column(number, name).slice(first, size)

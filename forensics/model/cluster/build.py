@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise
 from posixpath import commonprefix
 from typing import Any
 
@@ -58,7 +57,7 @@ from forensics.thresholds import COPIED_TIME, FARTHEST_SHIFT
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
-from parsers.schemas import release
+from parsers.schemas import equal_rows, release
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -447,7 +446,7 @@ def _identified(tables: Iterable[pa.Table], resolver: EventResolver) -> list[Eve
             (batch,) = table.take(own).combine_chunks().to_batches()
             batch, places = resolver.apply(batch), own.to_pylist()
             batch = batch.select([name for name in batch.schema.names if batch[name].null_count < len(batch)])
-            for begin, end in pairwise([0, *pc.run_end_encode(batch["event"]).run_ends.to_pylist()]):
+            for _, begin, end in equal_rows(batch["event"]):
                 for place, event in zip(places[begin:end], compact(batch.slice(begin, end - begin)), strict=True):
                     found[before + place] = event
     return found

@@ -33,16 +33,19 @@ FOUND = [
 
 
 @pytest.mark.parametrize("room", [0, findings.ROOM], ids=["on disk", "in memory"])
-def test_findings_come_back_whole_and_in_their_order(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+def test_findings_of_clusters_come_back_whole_and_in_their_order(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     monkeypatch.setattr(findings, "ROOM", room)
     rows = FindingRows()
-    for begin in range(0, len(FOUND), 50):
-        rows.add(pa.RecordBatch.from_pylist([f.row() for f in FOUND[begin : begin + 50]], pa.schema(list(FINDING))))
-    assert set(rows.kinds) == {"unclean-election", *KINDS}
-    for kind in rows.kinds:
-        assert [f.whole for f in rows.statements(kind)] == [f for f in FOUND if f.kind == kind]
-    assert rows.statements("broker-crash") == []
-    assert sorted(f.name for f in Findings(rows)["data-loss"]) == sorted(f.name for f in FOUND if f.kind == "data-loss")
+    by_cluster = {number: [replace(f, cluster=number) for n, f in enumerate(FOUND) if n % 5 % 3 == number] for number in range(3)}
+    told = [replace(f, cluster=n % 5 % 3).row() for n, f in enumerate(FOUND)]
+    for begin in range(0, len(told), 50):
+        rows.add(pa.RecordBatch.from_pylist(told[begin : begin + 50], pa.schema(list(FINDING))))
+    for number, own in by_cluster.items():
+        assert set(rows.kinds(number)) == {f.kind for f in own}
+        for kind in ("unclean-election", *KINDS):
+            assert [f.whole for f in rows.statements(kind, number)] == [f for f in own if f.kind == kind]
+        assert sorted(f.name for f in Findings(rows, number)["data-loss"]) == sorted(f.name for f in own if f.kind == "data-loss")
+    assert rows.statements("broker-crash", 0) == rows.statements("data-loss", 3) == []
 
 
 def test_many_findings_of_the_cluster_come_back_whole_also_if_some_are_added_after_a_request() -> None:
