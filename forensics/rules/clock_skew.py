@@ -1,11 +1,12 @@
 """clock-skew: the clock of a node was wrong.
 
-Here: the texts for a clock error that exceeds its uncertainty, and for a clock that was set back. Not here: the estimate (forensics.model.cluster.clocks). A time zone other than UTC
+Here: the texts for a clock error that exceeds its uncertainty, for a clock that was set back, and for lines with other dates than records. Not here: the estimate (forensics.model.cluster.clocks). A time zone other than UTC
 is not an error.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,11 +27,29 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
             yield _finding(node, cluster)
         if steps := _steps_back(node, cluster):
             yield _set_back(node, steps)
+    by_days: dict[int, list[Node]] = defaultdict(list)
+    for node in cluster.nodes.values():
+        if node.clock.days:
+            by_days[node.clock.days].append(node)
+    yield from (_dates(days, nodes) for days, nodes in sorted(by_days.items()))
     told = {id(e): e for node in cluster.nodes.values() for e in node.clock.conflict}
     if brokers := tuple(node.id for node in cluster.nodes.values() if node.clock.conflict):
         yield Finding(
             kind="clock-skew", severity="info", confidence="probable", brokers=brokers, message="conflict", evidence=quote(told.values())
         )
+
+
+def _dates(days: int, nodes: Sequence[Node]) -> Finding:
+    """Lines with other dates than the records about the same events."""
+    return Finding(
+        kind="clock-skew",
+        severity="medium",
+        confidence="probable",
+        brokers=tuple(node.id for node in nodes),
+        message="dates",
+        values=values(days=abs(days), later=days > 0),
+        evidence=quote(*(node.clock.evidence for node in nodes)),
+    )
 
 
 def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, int, datetime]]:

@@ -223,7 +223,7 @@ _STAMP = "%Y-%m-%d %H:%M:%S,%f"
 
 def _of_clocks(files: Files) -> Iterator[Way]:
     """One node's clock is wrong in all of its logs: for the second half of its time, for 20 s in the middle, or for some seconds after a restart.
-    And the clocks of all nodes change by an hour, each in the middle of its time."""
+    And the clocks of all nodes change by an hour, each in the middle of its time, or all of their lines have other dates."""
     halves: dict[str, tuple[float, float]] = {}
     for node in nodes(files):
         told = [record for path in _logs(files, f"^{node}/") for record in records(files[path].content) if HEAD.match(record)]
@@ -239,6 +239,8 @@ def _of_clocks(files: Files) -> Iterator[Way]:
             if restart is not None:
                 yield _stepped(f"clock of {node} {seconds} s after a restart", {node: (restart, restart + BOOT_S)}, seconds)
     yield from (_stepped(f"clocks of all nodes {seconds} s from the middle on", halves, seconds) for seconds in (-3600, 3600))
+    always = dict.fromkeys(halves, (-math.inf, math.inf))
+    yield from (_stepped(f"dates of all nodes {days} days", always, days * 86_400) for days in (-29, -1, 1))
 
 
 def _stepped(words: str, of: Mapping[str, tuple[float, float]], seconds: int) -> Way:

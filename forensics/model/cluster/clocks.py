@@ -17,9 +17,21 @@ from itertools import count
 from statistics import median_low
 from typing import NamedTuple
 
-from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, ZONES, Anchor, ZoneChange, nearest_zone, plain
+from forensics.model.cluster.zones import (
+    AGREE_MS,
+    HOUR_MS,
+    MINUTE_MS,
+    NEAR_ZONE_MS,
+    NOISE_MS,
+    ZONES,
+    Anchor,
+    ZoneChange,
+    nearest_zone,
+    plain,
+)
 from forensics.model.events import Event
 
+DAY_MS = 24 * HOUR_MS
 DELAYED_MS = 5_000
 """Bounds may be off by this: a line is printed late, or an effect was already there."""
 UNSURE = frozenset({"assumed", "fleet", "copy"})
@@ -55,6 +67,8 @@ class Clock:
     """Error of the modification times its machine gave to files."""
     stamps_ms: int = 0
     """Error of the times it wrote into the metadata log as the active controller."""
+    days: int = 0
+    """By how many days the dates of its lines are later than those of the metadata log's records: no zone explains it."""
     changes: tuple[ZoneChange, ...] = ()
     shown_zone: int | None = None
     """The zone in minutes that its evidence shows, if the user gave another one."""
@@ -65,7 +79,7 @@ class Clock:
 
     @property
     def offset_ms(self) -> int:
-        return self.zone_minutes * MINUTE_MS + self.skew_ms
+        return self.zone_minutes * MINUTE_MS + self.skew_ms + self.days * DAY_MS
 
     @property
     def assumed(self) -> bool:
@@ -180,7 +194,8 @@ def estimate(
     for placed in _components(subjects, agreed):
         unfit = [r for r in agreed if r.earlier in placed and not _fits(r, placed)]
         for part in ({s: _Placed(0, 0, None)} for s in placed) if unfit else (placed,):
-            found.update(_settled(part, anchors, floors or {}))
+            for n, clock in _settled(part, anchors, floors or {}).items():  # lines that were compared with nothing come after records
+                found[n] = replace(clock, stamps_ms=clock.stamps_ms or found[n].stamps_ms) if n in found else clock
         conflicts += [r for r in agreed if unfit and r.earlier in placed]
     for r in conflicts:
         for node in (r.earlier.node, r.later.node):
@@ -209,8 +224,25 @@ def _fits(r: Relation, placed: Mapping[Subject, _Placed]) -> bool:
 
 def _settled(placed: Mapping[Subject, _Placed], anchors: Mapping[int, Anchor], floors: Mapping[int, int]) -> dict[int, Clock]:
     anchored = {s: a for s in placed if (a := _anchor_of(s, anchors)) is not None}
+    days = _days(placed, anchored)
+    placed = {s: replace(p, offset_ms=p.offset_ms - days.get(s, 0) * DAY_MS) for s, p in placed.items()}
     shift, disputed = _shift(placed, anchored) if anchored else (_assumed_shift(placed, floors), False)
-    return {s.node: _clock(s, placed, shift, anchored, disputed) for s in placed if s.face == "wall"}
+    walls = (s for s in placed if s.face == "wall")
+    found = {s.node: replace(_clock(s, placed, shift, anchored, disputed), days=days.get(s, 0)) for s in walls}
+    for s, place in placed.items():  # the times of a controller's records are those of its clock, also if none of its lines is there
+        if s.face == "utc" and abs(shift + place.offset_ms) > NOISE_MS + place.uncertainty_ms:
+            own = found.setdefault(s.node, Clock(basis="events"))
+            found[s.node] = replace(own, stamps_ms=own.skew_ms or shift + place.offset_ms)
+    return found
+
+
+def _days(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]) -> dict[Subject, int]:
+    """By how many days lines are later than records with which they were compared: such a difference is one of the dates, not of clocks."""
+    stamped = next((p.offset_ms for s, p in placed.items() if s.face == "utc"), None)
+    if stamped is None:
+        return {}
+    apart = {s: p.offset_ms - stamped for s, p in placed.items() if s not in anchored}
+    return {s: round(by / DAY_MS) for s, by in apart.items() if not ZONES[0] <= by / MINUTE_MS <= ZONES[-1]}
 
 
 def _anchor_of(subject: Subject, anchors: Mapping[int, Anchor]) -> Anchor | None:
@@ -283,7 +315,6 @@ def _clock(subject: Subject, placed: Mapping[Subject, _Placed], shift: int, anch
         compared=tuple(sorted(_neighbours(subject, placed))),
         disputed=disputed,
         files_ms=_of_files(own, skew - of_files) if own is not None else 0,
-        stamps_ms=skew if Subject(subject.node, "utc") in placed else 0,
         evidence=_quoted(subject, placed),
     )
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.model.cluster.clocks import Clock, Relation, Subject, combined, estimate
+from forensics.model.cluster.clocks import DAY_MS, Clock, Relation, Subject, combined, estimate
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, FileSpans, relations
 from forensics.model.cluster.zones import (
     MINUTE_MS,
@@ -181,6 +181,20 @@ def test_metadata_log_tells_zones_that_no_file_tells() -> None:
         100: ("UTC+03:00", 0, "metadata"),
         1: ("UTC-08:00", 0, "metadata"),
     }
+
+
+@pytest.mark.parametrize("days", [-29, -1, 1])
+def test_dates_of_lines_that_differ_from_those_of_records_are_moved(days: int) -> None:
+    """No zone explains a day. What a redaction did to all lines outvotes no record."""
+    found = estimate({}, [relation(100, n, days * DAY_MS + HOUR_MS, faces=("utc", "wall")) for n in (1, 2, 3)])
+    assert {(c.zone, c.skew_ms, c.days, c.offset_ms) for n, c in found.items() if n != 100} == {
+        ("UTC+01:00", 0, days, days * DAY_MS + HOUR_MS)
+    }
+
+
+def test_controller_without_lines_has_the_clock_of_its_records() -> None:
+    found = estimate(dict.fromkeys((1, 2, 3), MTIME_UTC), [relation(100, n, 300_000, faces=("utc", "wall")) for n in (1, 2, 3)])
+    assert {n: (c.skew_ms, c.stamps_ms) for n, c in found.items()} == {1: (0, 0), 2: (0, 0), 3: (0, 0), 100: (0, -300_000)}
 
 
 def test_without_any_zone_the_clocks_are_set_against_each_other() -> None:
