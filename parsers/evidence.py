@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -33,7 +34,7 @@ from parsers.named_partitions import NamedPartitions
 from parsers.paths import log_kind
 from parsers.printed import Printed
 from parsers.schemas import Member, Row, Rows
-from parsers.sniff import LOGS, sniff
+from parsers.sniff import KINDS, LOGS, NOT_EVIDENCE, sniff
 from parsers.thresholds import MICROSECOND
 from parsers.wrappers.unwrapper import holds_log
 
@@ -45,6 +46,11 @@ MAX_PROBLEMS = 50
 
 LOG_KINDS = frozenset(LOGS)
 UNCLAIMED = frozenset({"text", "json", "binary"})
+_NOT_READ = {
+    "text": "text without a line that Kafka prints",
+    "binary": "binary, and not a file that Kafka writes",
+    "empty": "empty (0 bytes)",
+}
 
 
 class Counted(io.RawIOBase):
@@ -185,6 +191,27 @@ def kind_of(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
     if kind in UNCLAIMED and (holds_log(head, layouts) or (kind != "binary" and mentions(head))):
         return log_kind(member.path) or "other-log"
     return kind
+
+
+def not_evidence(units: Sequence[Unit], within_s: float, log_patterns: Sequence[str] = ()) -> dict[str, str] | None:
+    """What each file is, by path, if nothing can be judged from any of them; None if something can, or if a look at the files takes more
+    time of the processor."""
+    found: dict[str, str] = {}
+    end, layouts = time.process_time() + within_s, [compiled(pattern) for pattern in log_patterns]
+    for unit in units:
+        for member, stream, trouble in read_unit(unit):
+            if time.process_time() > end:
+                return None
+            if stream is not None:
+                kind = kind_of(member, stream.read(HEAD), layouts)
+                if kind not in NOT_EVIDENCE:
+                    return None
+                row = next(parse(io.BytesIO(), member, kind), None) if kind in (*UNCLAIMED, "empty", "pointer") else None
+                found[member.path] = f"{member.path} is {_NOT_READ.get(kind, KINDS[kind])}"
+                trouble = trouble or (row["text"] if isinstance(row, dict) else None)
+            if trouble is not None:
+                found[member.path] = schemas.located(member.path, trouble)
+    return found
 
 
 class SourceAccount:

@@ -36,6 +36,8 @@ KINDS: Mapping[str, str] = {
     "pointer": "a pointer of Git LFS, in place of the file itself",
     "text": "other text",
 }
+NOT_EVIDENCE = frozenset({"unreadable", "empty", "binary", "pointer", "document", "text", "json", "unread-rows", "index", "redaction"})
+"""Kinds of files from which alone nothing can be judged."""
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LOGGERS = (
     ("state-change-log", "(state.change.logger)"),

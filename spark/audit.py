@@ -109,7 +109,7 @@ def keep_undivided(session: SparkSession, units: Sequence[Unit], keep: Keep, *, 
     """What `keep` returns for the units, in whose tasks it reads and writes them. It is given each unit so many times in a row, as often as it
     reads the unit."""
     size = times * sum(unit.size for unit in units)
-    progress = announced(directory(session), size)
+    progress = announced(directory(session), units, times)
 
     def apply(given: Iterable[Sequence[Unit]]) -> Iterator[Row]:
         return (row for split in given for row in keep(metered((unit for unit in split for _ in range(times)), progress)))
@@ -145,7 +145,7 @@ def keep_records(session: SparkSession, units: list[Unit], read: Read, write: Wr
     """Reads the log records of the units once and writes them in the tasks. Returns what `write` returns."""
     spark = backend(session)
     size = sum(unit.size for unit in units)
-    progress = announced(directory(session), size)
+    progress = announced(directory(session), units)
     splits = balance(units, tasks(session, size))
     known = spark.share((read, write))
 

@@ -247,7 +247,7 @@ def _loaded(session: SparkSession, units: list[Unit], reader: UnitReader) -> Dat
 
     size = sum(unit.size for unit in units)
     splits = balance(units, tasks(session, size))
-    reading = partial(reader.read, progress=announced(directory(session), size))
+    reading = partial(reader.read, progress=announced(directory(session), units))
     return backend(session).dataset(splits).map_tasks(partial(_flat, reading)).keep()
 
 

@@ -13,12 +13,12 @@ import os
 import struct
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from parsers.containers.storage import EvidenceFile
+from parsers.containers.storage import EvidenceFile, storage
 from spark.datasets import backend
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 PERIOD_S = 0.2
 """Least time between two writes of a task to the progress file."""
-_NUMBER = struct.Struct("<q")
-"""An entry of a progress file. The first entry is the number of bytes to read, each further entry a number of bytes read since."""
+_ENTRY = struct.Struct("<qq")
+"""An entry of a progress file: bytes and files. The first entry is what is to be read, each further entry what was read since."""
 _NAME = "read-"
 """How the names of progress files begin."""
 
@@ -41,14 +41,21 @@ class DoneSoFar(NamedTuple):
     total: int
     bytes: bool
     """True if `done` and `total` are bytes as estimated by Unit.size, false if they are tasks."""
+    files: tuple[int, int] = (0, 0)
+    """How many files on disk were opened, and the total. An archive is one."""
 
 
-def announced(directory: Path, size: int) -> Path:
-    """Creates the progress file of a job that will read `size` bytes, and returns its path."""
+def announced(directory: Path, units: Sequence[Unit], times: int = 1) -> Path:
+    """Creates the progress file of a job that will read these units so many times, and returns its path."""
     handle, name = tempfile.mkstemp(prefix=_NAME, dir=directory)
     with open(handle, "wb") as file:
-        file.write(_NUMBER.pack(size))
+        file.write(_ENTRY.pack(times * sum(unit.size for unit in units), times * len({file for unit in units for file in _files_of(unit)})))
     return Path(name)
+
+
+def _files_of(unit: Unit) -> Iterator[tuple[str, str]]:
+    names = unit.select if unit.select is not None and storage(unit.path).is_directory() else ("",)
+    return ((unit.path, name) for name in names)
 
 
 def metered(units: Iterable[Unit], progress: Path) -> Iterator[Unit]:
@@ -69,7 +76,8 @@ class Meter:
             self._file = None
         self._written_at = time.monotonic()
         self._unit: Unit | None = None
-        self._left = self._unwritten = 0
+        self._left = self._unwritten = self._opened = 0
+        self._file_read: EvidenceFile | None = None
 
     def __enter__(self) -> Meter:
         EvidenceFile.meter = self._read
@@ -89,6 +97,8 @@ class Meter:
         self._add(self._left)
 
     def _read(self, file: EvidenceFile, size: int) -> None:
+        if file is not self._file_read:
+            self._file_read, self._opened = file, self._opened + 1
         unit = self._unit
         if unit is not None and file.size and (unit.select is None or len(unit.select) == 1) and (unit.dealt or unit.size > file.size):
             size = size * unit.size // file.size  # compressed bytes count for more; bytes that several tasks read count for less
@@ -103,9 +113,9 @@ class Meter:
             self._write(self._file)
 
     def _write(self, file: int) -> None:
-        if self._unwritten:
-            os.write(file, _NUMBER.pack(self._unwritten))  # so short an append is atomic: entries of several tasks do not mix
-            self._unwritten = 0
+        if self._unwritten or self._opened:
+            os.write(file, _ENTRY.pack(self._unwritten, self._opened))  # so short an append is atomic: entries of several tasks do not mix
+            self._unwritten = self._opened = 0
 
 
 class Watch:
@@ -122,13 +132,14 @@ class Watch:
 
     def seen(self) -> DoneSoFar:
         """The progress so far: bytes while evidence is read, otherwise tasks."""
-        done = total = 0
+        done = total = opened = files = 0
         for file in self._files():
             if file not in self._before:
-                size, *reads = (number for (number,) in _NUMBER.iter_unpack(_complete_entries(file)))
-                done, total = done + sum(reads), total + size
+                (size, number), *reads = _ENTRY.iter_unpack(_complete_entries(file))
+                done, total = done + sum(n for n, _ in reads), total + size
+                opened, files = opened + min(sum(n for _, n in reads), number), files + number
         if 0 < done < total:
-            return DoneSoFar(done, total, True)
+            return DoneSoFar(done, total, True, (opened, files))
         tasks = self._tasks()
         if total and not done:
             return DoneSoFar(total * tasks.done // max(tasks.total, 1), total, True)
@@ -141,4 +152,4 @@ class Watch:
 
 def _complete_entries(file: Path) -> bytes:
     data = file.read_bytes()
-    return data[: len(data) - len(data) % _NUMBER.size]
+    return data[: len(data) - len(data) % _ENTRY.size]

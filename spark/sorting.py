@@ -37,7 +37,7 @@ def records(session: SparkSession, units: Sequence[Unit], read: Read, schema: pa
 
     size = sum(unit.size for unit in units)
     ways = tasks(session, size)
-    progress = announced(directory(session), size)
+    progress = announced(directory(session), units)
 
     def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:

@@ -46,6 +46,8 @@ LEAST_MEMORY = 512 * 2**20
 _REMOTE = re.compile(r"yarn|(spark|k8s|sc)://.+")
 QUIET_S = 1.0
 """Shorter work is not reported."""
+LOOK_S = 0.5
+"""Time of the processor for a look at evidence before Spark starts."""
 PERIOD_S = 0.5
 """Interval of progress updates."""
 
@@ -327,7 +329,7 @@ class Progress:
         from rich.progress import BarColumn, SpinnerColumn, TextColumn
         from rich.progress import Progress as Bars
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(24), TextColumn("{task.fields[progress]}"))
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(10), TextColumn("{task.fields[progress]}"))
         with Bars(*columns, console=Console(stderr=True), transient=True, refresh_per_second=1 / PERIOD_S) as bars:
             bar = bars.add_task(words, total=None, progress="")
             first: dict[bool, tuple[float, int]] = {}
@@ -356,13 +358,17 @@ def _seen_of(session: Any) -> Callable[[], DoneSoFar | None]:
 
 
 def progress_text(seen: DoneSoFar, lately_s: float, lately: int) -> str:
-    """The share done, and the remaining time at the pace of the last seconds."""
+    """The share done, and the pace of the last seconds with the time that remains at it."""
     unit, digits, of = (1, 0, "tasks") if not seen.bytes else (10**6, 0, "MB") if seen.total < 10**10 else (10**9, 1, "GB")
-    done = f"{seen.done / unit:.{digits}f} of {seen.total / unit:.{digits}f} {of}"
+    done = f"{seen.done / unit:.{digits}f}/{seen.total / unit:.{digits}f} {of}"
+    if seen.files[1] > 1:
+        done = f"{seen.files[0]}/{seen.files[1]} files, {done}"
     if lately_s < 2 or not lately or seen.done >= seen.total:
         return done
+    rate = lately / lately_s / 10**6
+    pace = f", {rate:.{0 if rate >= 10 else 1}f} MB/s" if seen.bytes else ""
     left = timedelta(seconds=round(lately_s * (seen.total - seen.done) / lately))
-    return f"{done}, {str(left).removeprefix('0:')} left"
+    return f"{done}{pace}, {str(left).removeprefix('0:')} left"
 
 
 @dataclass
@@ -394,11 +400,12 @@ def open_evidence(
     Spark cannot start. Without `keep` Spark drops the events, and reads the files again when the events are needed."""
     options = clocks(timezone, clock_offsets)
     check(paths)
-    starting = start(master) if beside is None else None
     with progress.stage("Listing what was collected"):
         from parsers.containers.units import units
 
         planned = units(list(paths), limits(), pattern_files())
+        _check_usable(paths, planned)
+    starting = start(master) if beside is None else None
     if beside is not None:
         return read_units(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
@@ -422,10 +429,21 @@ def read_units(
             events.unpersist()
         cluster, resolver = build_cluster(Gathered(events.parts_of_cluster), options)
     if not cluster.usable:
-        raise InvalidInput(_nothing_usable(paths, cluster))
+        raise InvalidInput(_nothing_usable(paths, [*_not_usable(cluster)]))
     for damage in _damaged_archives(cluster):
         click.echo(clean(f"Warning: {damage}; only what could be read is judged. Copy the archive again."), err=True)
     return Opened(paths, options, lambda: events.of_cluster, cluster, resolver, session, events, planned)
+
+
+def _check_usable(paths: Sequence[str], planned: Sequence[Unit]) -> None:
+    """Raises Unusable before Spark starts if it takes but a moment to see that none of this is evidence."""
+    from parsers.containers.storage import is_object_store, storage
+    from parsers.evidence import not_evidence
+
+    if any(map(is_object_store, paths)) or (found := not_evidence(planned, LOOK_S, log_patterns())) is None:
+        return
+    nothing = "the directory contains no file" if all(storage(path).is_directory() for path in paths) else "there is no file in it"
+    raise InvalidInput(_nothing_usable(paths, [*found.values()] or [nothing]))
 
 
 def _damaged_archives(cluster: Cluster) -> Iterator[str]:
@@ -436,15 +454,18 @@ def _damaged_archives(cluster: Cluster) -> Iterator[str]:
     yield from (located(s.path, s.problem) for s in cluster.sources if s.problem and (s.path in compressed or is_archive_name(s.path)))
 
 
-def _nothing_usable(paths: Sequence[str], cluster: Cluster) -> str:
-    from parsers.containers.storage import without_secrets
+def _not_usable(cluster: Cluster) -> Iterator[str]:
     from parsers.schemas import located
 
-    reasons = (
-        *(located(s.path, s.problem) for s in cluster.sources if s.problem),
-        *(f"{s.path} is the log of another process, such as ZooKeeper" for s in cluster.sources if s.of_other_process),
-    )
-    reason = f" ({reasons[0]})" if reasons else ""
+    yield from (located(s.path, s.problem) for s in cluster.sources if s.problem)
+    yield from (f"{s.path} is the log of another process, such as ZooKeeper" for s in cluster.sources if s.of_other_process)
+
+
+def _nothing_usable(paths: Sequence[str], reasons: Sequence[str]) -> str:
+    from parsers.containers.storage import without_secrets
+
+    more = f"; {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    reason = f" ({reasons[0]}{more})" if reasons else ""
     return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{reason}; `kafka-forensics collect --print` prints a script that collects them."
 
 

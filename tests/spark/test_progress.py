@@ -51,13 +51,14 @@ def test_half_a_file_is_half_of_its_bytes(name: str, hands: int, tmp_path: Path,
     (unit,) = units([str(file)])
     unit = unit if hands == 1 else replace(unit, size=unit.size // hands, dealt=(0, hands))
     seen = watch(tmp_path)
-    told = announced(tmp_path, unit.size)
+    told = announced(tmp_path, [unit])
     assert seen.seen() == DoneSoFar(0, unit.size, True)
     for read in metered([unit], told):
         for _, stream, _ in read_unit(read):
             assert stream is not None
             stream.read(len(content) // 2)
             assert seen.seen().done / unit.size == pytest.approx(0.5, abs=0.15)
+            assert seen.seen().files == (1, 1)
     assert seen.seen() == DoneSoFar(unit.size, unit.size, True)
     assert watch(tmp_path).seen() == DoneSoFar(0, 0, True), "what was read before is not this stage's"
 
@@ -65,7 +66,7 @@ def test_half_a_file_is_half_of_its_bytes(name: str, hands: int, tmp_path: Path,
 def test_what_is_read_elsewhere_counts_by_its_tasks(tmp_path: Path) -> None:
     seen = watch(tmp_path, a=(3, 4), b=(0, 4))
     assert seen.seen() == DoneSoFar(3, 8, False)
-    told = announced(tmp_path, 800)
+    told = announced(tmp_path, [replace(unit, size=800) for unit in units([__file__])])
     assert seen.seen() == DoneSoFar(300, 800, True)
     assert [*metered(units([__file__]), told.with_name("elsewhere"))] == units([__file__])
     assert seen.seen() == DoneSoFar(300, 800, True)
@@ -85,10 +86,10 @@ def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TERM", "xterm")
     with evidence.Progress().stage("Keeping the case in /var/tmp/incidents/2026-11-22"):
         end = time.monotonic() + 10
-        while "31 of 264 MB" not in shown.getvalue() and time.monotonic() < end:
+        while "31/264 MB" not in shown.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
     lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue()))
-    assert any("31 of 264 MB" in line for line in lines)
+    assert any("31/264 MB" in line for line in lines)
     assert max(map(len, lines)) <= 80
     assert shown.getvalue().endswith("\x1b[2K"), "the line is erased"
 
@@ -96,11 +97,13 @@ def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("seen", "lately", "told"),
     [
-        (DoneSoFar(31_000_000, 264_000_000, True), (1, 10**6), "31 of 264 MB"),
-        (DoneSoFar(31_000_000, 264_000_000, True), (10, 23_300_000), "31 of 264 MB, 01:40 left"),
-        (DoneSoFar(1_250_000_000, 10**12, True), (100, 10**9), "1.2 of 1000.0 GB, 1 day, 3:44:35 left"),
-        (DoneSoFar(3, 12, False), (6, 2), "3 of 12 tasks, 00:27 left"),
-        (DoneSoFar(12, 12, False), (6, 2), "12 of 12 tasks"),
+        (DoneSoFar(31_000_000, 264_000_000, True), (1, 10**6), "31/264 MB"),
+        (DoneSoFar(31_000_000, 264_000_000, True), (10, 23_300_000), "31/264 MB, 2.3 MB/s, 01:40 left"),
+        (DoneSoFar(31_000_000, 264_000_000, True, (12, 550)), (1, 10**6), "12/550 files, 31/264 MB"),
+        (DoneSoFar(31_000_000, 264_000_000, True, (1, 1)), (10, 233_000_000), "31/264 MB, 23 MB/s, 00:10 left"),
+        (DoneSoFar(1_250_000_000, 10**12, True), (100, 10**9), "1.2/1000.0 GB, 10 MB/s, 1 day, 3:44:35 left"),
+        (DoneSoFar(3, 12, False), (6, 2), "3/12 tasks, 00:27 left"),
+        (DoneSoFar(12, 12, False), (6, 2), "12/12 tasks"),
     ],
 )
 def test_words(seen: DoneSoFar, lately: tuple[float, int], told: str) -> None:

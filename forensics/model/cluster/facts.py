@@ -25,7 +25,7 @@ from forensics.model.record import Int32, NamedColumn, Record
 from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, Role, of
-from parsers.sniff import LOGS
+from parsers.sniff import LOGS, NOT_EVIDENCE
 
 _DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
 _NUMBER = attrgetter("number")
@@ -226,11 +226,7 @@ class Cluster:
     def usable(self) -> bool:
         """Whether any Kafka file was collected."""
         nothing_said = all(e.event == "problem" for e in self.events)
-        return any(
-            s.kind not in ("unreadable", "empty", "binary", "pointer", "document", "text", "json", "unread-rows", "index", "redaction")
-            and not (s.of_other_process and nothing_said)
-            for s in self.sources
-        )
+        return any(s.kind not in NOT_EVIDENCE and not (s.of_other_process and nothing_said) for s in self.sources)
 
     @property
     def not_judged(self) -> list[SetAside]:
