@@ -41,6 +41,7 @@ from forensics.views.scope import Scope
 from forensics.views.steps import next_steps
 from forensics.words import of_incident, summary, text, words
 from forensics.words.formats import brokers_named
+from forensics.words.rows import lacks_evidence
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/report/1"
@@ -116,9 +117,10 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether everything was judged: no files of another cluster, none that could not be read to its end, and some partition."""
+        """Whether everything was judged: no files of another cluster, none that could not be read to its end, some partition, and none in scope
+        whose verdict is open for lack of evidence."""
         read = not any(s.problem for s in self.cluster.sources)
-        return read and not self.cluster.not_judged and bool(self.all_partitions)
+        return read and not self.cluster.not_judged and bool(self.all_partitions) and not any(map(lacks_evidence, self.partitions))
 
     @cached_property
     def all_partitions(self) -> Sequence[Mapping[str, Any]]:

@@ -8,8 +8,18 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.message import Message, decoded, encoded
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.verdict import UNKNOWN
 from forensics.words import text
 
+NOT_COLLECTED = frozenset(
+    f"handover/{name}"
+    for name in (
+        *("begin-gap", "gap", "end-gap", "no-epoch", "leader-before", "not-the-leader-before", "only-numbers", "mentioned", "log-before"),
+        *("described-later", "described-again", "unknown-election", "unknown-stop", "unknown-end", "led-alone", "untraced-cut", "brought"),
+        *("no-server-log", "uncovered", "log-begins-later", "logs-end"),
+    )
+) | {"verdict/no-epoch"}
+"""Reasons for an open verdict that other files would settle. The others are Kafka's: a crash took what nobody wrote down."""
 Judge = Callable[[PartitionTimeline, Cluster], Iterator[Mapping[str, Any]]]
 
 
@@ -41,7 +51,16 @@ def words_in(value: Any) -> Any:
 
 def missing(partition: Mapping[str, Any]) -> str:
     """The reason for the verdict on a partition, for readers who do not look at the proof."""
+    reason = _reason(partition)
+    return text(reason) if isinstance(reason, Message) else str(reason)
+
+
+def lacks_evidence(partition: Mapping[str, Any]) -> bool:
+    """Whether the verdict on a partition is open because files are missing or incomplete."""
+    reason = _reason(partition)
+    return partition["verdict"] == UNKNOWN and isinstance(reason, Message) and reason.id in NOT_COLLECTED
+
+
+def _reason(partition: Mapping[str, Any]) -> Any:
     ((_, why),) = decoded(partition["reason"]) or (("why", partition["why"]),)
-    if isinstance(why, Message):
-        return text(next((v for name, v in why.values if name == "note" and isinstance(v, Message)), why))
-    return str(why)
+    return next((v for name, v in why.values if name == "note" and isinstance(v, Message)), why) if isinstance(why, Message) else why
