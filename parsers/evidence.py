@@ -203,10 +203,11 @@ def not_evidence(units: Sequence[Unit], within_s: float, log_patterns: Sequence[
             if time.process_time() > end:
                 return None
             if stream is not None:
-                kind = kind_of(member, stream.read(HEAD), layouts)
+                head = stream.read(HEAD)
+                kind = kind_of(member, head, layouts)
                 if kind not in NOT_EVIDENCE:
                     return None
-                row = next(parse(io.BytesIO(), member, kind), None) if kind in (*UNCLAIMED, "empty", "pointer") else None
+                row = next(parse(io.BytesIO(head), member, kind), None) if kind in (*UNCLAIMED, "empty", "pointer", "unread-rows") else None
                 found[member.path] = f"{member.path} is {_NOT_READ.get(kind, KINDS[kind])}"
                 trouble = trouble or (row["text"] if isinstance(row, dict) else None)
             if trouble is not None:

@@ -17,11 +17,11 @@ from forensics.commands.exports import Exports, export_options
 from forensics.commands.fail_on import fail_on_option, fails
 from forensics.commands.help import Command
 from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, open_input
+from forensics.commands.new_case import NewCase, new_case
 from forensics.commands.output import console
 from forensics.commands.rescue import rescue
 from forensics.commands.selection import Request, check, selection_options
-from forensics.commands.tables import new_case
-from forensics.commands.targets import OutputDirectory, noted, written
+from forensics.commands.targets import OutputDirectory, noted
 from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
@@ -100,49 +100,49 @@ def command(
     exports.check(paths)
     if force and case is None:
         raise click.UsageError("--force replaces a case; name the case with --case DIR, or leave out --force")
-    if case is not None:
-        from forensics.case.read import Case
-        from forensics.case.write import check
-
-        place, remote = new_case(case)
-        check(place, paths, force=force)
+    new = new_case(case, paths, replace=force) if case is not None else None
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
-    if case is not None:
-        if not isinstance(found, EvidenceInput):
-            raise InvalidInput(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
-        with noted(case):
-            found.keep(place, progress, replace=force)
-            if remote is not None:
-                remote.push({str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()})
-                click.echo(f"Wrote {remote.shown}", err=True)
-        if not written().failed:
-            found = CaseInput(Case(place))
-    report(found, progress, exports, Request(**requested), weights, fail_on)
+    if new is not None and not isinstance(found, EvidenceInput):
+        raise InvalidInput(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
+    report(found, progress, exports, Request(**requested), weights, fail_on, new)
 
 
-def report(found: Input, progress: Progress, exports: Exports, request: Request, weights: Mapping[str, float], fail_on: str | None) -> None:
-    """Shows the results."""
+def report(
+    found: Input,
+    progress: Progress,
+    exports: Exports,
+    request: Request,
+    weights: Mapping[str, float],
+    fail_on: str | None,
+    new: NewCase | None = None,
+) -> None:
+    """Shows the results, and then writes the new case and what else is requested: nobody waits for files to read the verdict."""
     selection = request.selection(found.cluster)
+    found.cluster.weights = dict(weights)
+    found.to_keep = new is not None or exports.needs_case
+    options = [*request.words, *(word for metric, weight in weights.items() for word in ("--weight", f"{metric}={weight:g}"))]
+    with progress.stage("Judging partitions" if isinstance(found, EvidenceInput) else "Bringing findings together"):
+        complete = report_of(found, selection.has_partition if selection.by_partition else None, options)
+    check(selection, complete, found)
+    shown = narrowed(complete, selection) if selection else complete
+    if not exports.to_stdout:
+        from forensics.views.text import show
+
+        show(shown, console())
     with ExitStack() as stack:
-        source = found
+        kept = found
+        if new is not None:
+            with noted(new.given):
+                kept = new.write(found, progress)
+        source = kept
         if exports.needs_case:
             try:
-                source = stack.enter_context(in_case(found, progress))
+                source = stack.enter_context(in_case(kept, progress))
             except OSError as error:
                 exports.without_case(error)
-        source.cluster.weights = dict(weights)
-        options = [*request.words, *(word for metric, weight in weights.items() for word in ("--weight", f"{metric}={weight:g}"))]
-        with progress.stage("Judging partitions" if isinstance(source, EvidenceInput) else "Bringing findings together"):
-            complete = report_of(source, selection.has_partition if selection.by_partition else None, options)
-        check(selection, complete, source)
-        shown = narrowed(complete, selection) if selection else complete
-        to_stdout = exports.write(shown, source if isinstance(source, CaseInput) else None)
-        rescue(found, source, exports, options, progress)
-        if not to_stdout:
-            from forensics.views.text import show
-
-            show(shown, console())
+        exports.write(shown, source if isinstance(source, CaseInput) else None)
+        rescue(kept, source, exports, options, progress)
     if fails(fail_on, (f.severity for f in shown.findings), (shown.headline.loss,)):
         raise click.exceptions.Exit(FINDINGS)
     if not shown.complete:

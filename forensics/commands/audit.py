@@ -247,10 +247,10 @@ def show_clusters(
         remarks = [*remarks, *asked.remarks]
     words = " ".join(asked.words) if asked is not None else ""
     clusters = Clusters(found, failed, remarks, display_zone(), history.document(), words, older)
-    to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit, asked))
-    written().advice[:] = exports.go_on(as_given(str(audit.directory)), ())
-    if not to_stdout:
+    if not exports.to_stdout:
         show(clusters, console())
+    exports.write_summary(clusters, partial(_cluster_files, audit, asked))
+    written().advice[:] = exports.go_on(as_given(str(audit.directory)), ())
     worst, losses = clusters.worst(), [b["loss"] for b in clusters.found.values()]
     if fails(fail_on, () if worst is None else (worst,), losses) or (fail_on_new is not None and history.fails(fail_on_new)):
         raise click.exceptions.Exit(FINDINGS)

@@ -45,14 +45,18 @@ class Exports:
         """Whether one of the formats needs a case."""
         return any(format.needs_case for format, _ in self.targets)
 
-    def write(self, report: Report, source: CaseInput | None) -> bool:
-        """Writes the formats; returns whether one of them went to stdout. If one cannot be written, that is noted (targets.noted), and the
-        others are written. `source` None: the formats that need a case are left out."""
+    @property
+    def to_stdout(self) -> bool:
+        """Whether one of the formats goes to stdout."""
+        return any(isinstance(format, FileFormat) and target == STDOUT for format, target in self.targets)
+
+    def write(self, report: Report, source: CaseInput | None) -> None:
+        """Writes the formats. If one cannot be written, that is noted (targets.noted), and the others are written. `source` None: the formats
+        that need a case are left out."""
         for format, target in self.targets:
             if source is not None or not format.needs_case:
                 with noted(target):
                     write(format, target, report, source)
-        return self._stdout_used()
 
     def without_case(self, error: OSError) -> None:
         """Notes that the formats that need a case cannot be written, because the case cannot."""
@@ -66,15 +70,13 @@ class Exports:
                 raise click.UsageError(f"{format.option} is for the report of one cluster; choose the cluster with --cluster NAME")
         self.check()
 
-    def write_summary(self, clusters: Clusters, cluster_files: Callable[[FileFormat, str], Mapping[str, str]]) -> bool:
-        """Writes the formats for all clusters of an audit; returns whether one of them went to stdout. What cannot be written is noted
-        (targets.noted). `cluster_files` writes a file for each cluster next to a target, and returns their paths relative to the target."""
+    def write_summary(self, clusters: Clusters, cluster_files: Callable[[FileFormat, str], Mapping[str, str]]) -> None:
+        """Writes the formats for all clusters of an audit. What cannot be written is noted (targets.noted). `cluster_files` writes a file for each cluster next to a target, and returns their paths relative to the target."""
         for format, target in self.targets:
             assert isinstance(format, FileFormat) and format.summary is not None
             links = cluster_files(format, target) if format.summary.cluster_files and target != STDOUT else {}
             with noted(target):
                 write_pieces(format.summary.pieces(clusters, links), target)
-        return self._stdout_used()
 
     def go_on(self, case: str, words: Sequence[str]) -> list[str]:
         """Lines with the command that writes from a case, or from the tables of an audit, the formats that could not be written. `words`: its
@@ -86,9 +88,6 @@ class Exports:
             command = shlex.join(["kafka-forensics", "report", case, *options, *words])
             lines += ["Free some space or choose another place, then run this command, which does not need the evidence:", f"  {command}"]
         return lines
-
-    def _stdout_used(self) -> bool:
-        return any(isinstance(format, FileFormat) and target == STDOUT for format, target in self.targets)
 
 
 def write(format: Format, target: str, report: Report, source: CaseInput | None) -> None:

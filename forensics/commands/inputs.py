@@ -29,6 +29,7 @@ from forensics.commands.evidence import (
     reading_words,
 )
 from forensics.commands.tables import local_tables
+from parsers.cached import cached_property
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from forensics.tools.ordered_records import RecordFilter, Show
     from forensics.views.proof import Proof
     from forensics.views.story.step import Wanted as OfStory
+    from spark.ipc import Packed
     from spark.pipeline import Change, Identified, SparkEvents
 
 CASES = "forensics.cases"
@@ -57,6 +59,8 @@ class Input(ABC):
         self.words: tuple[str, ...] = tuple(paths)
         """The input, and the options for reading it, as words of a command."""
         """Paths in the form in which they may be shown: without secrets in a URI."""
+        self.to_keep = False
+        """Whether a case will be made: then partitions are judged once, for the report and for the case."""
 
     @abstractmethod
     def measure(self) -> None:
@@ -111,6 +115,8 @@ class EvidenceInput(Input):
         from forensics.jobs import verdicts
         from forensics.words.rows import Worded
 
+        if self.to_keep:
+            return conclude((rows.select(VERDICTS.names) for rows in self._rows.batches()), self.cluster, asked)
         return conclude(verdicts(self._identified(), self.cluster, Worded(judge_partition), VERDICTS).on_driver(), self.cluster, asked)
 
     def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
@@ -161,9 +167,24 @@ class EvidenceInput(Input):
         from forensics.output.files import whole_directory
 
         origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits(), pattern_files())
-        with whole_directory(directory, replace=replace) as to:
-            self.write(to, origin, self.records(), progress)
-            write_run(to, command)
+        weights, self.cluster.weights = self.cluster.weights, {}  # they are of one report, and not of the case
+        try:
+            with whole_directory(directory, replace=replace) as to:
+                self.write(to, origin, self.records(), progress)
+                write_run(to, command)
+        finally:
+            self.cluster.weights = weights
+
+    @cached_property
+    def _rows(self) -> Packed:
+        """Rows of forensics.case.judge.ROW, which Spark keeps."""
+        from forensics.case.judge import ROW, judge
+        from forensics.jobs import verdicts
+
+        self.measure()
+        rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW)
+        rows.keep()
+        return rows
 
     def records(self) -> Iterator[pa.RecordBatch]:
         """All log records in order of time, rows of forensics.tools.ordered_records.KEPT."""
@@ -174,19 +195,16 @@ class EvidenceInput(Input):
 
     def write(self, to: Path, origin: Origin, records: Iterator[pa.RecordBatch], progress: Progress) -> Conclusion:
         """Writes a case's tables into a directory, and returns the results."""
-        from forensics.case.judge import ROW, judge
         from forensics.case.write import write
-        from forensics.jobs import verdicts
 
-        self.measure()
         with progress.stage("Judging partitions"):
-            rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW)
-            rows.keep()
+            rows = self._rows
         try:
             with progress.stage("Writing the case"):
                 return write(to, origin, self.opened.cluster_events(), self.cluster, self.resolver, rows.batches(), records)
         finally:
             rows.forget()
+            del self._rows
 
 
 class CaseInput(Input):

@@ -36,7 +36,7 @@ def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | N
     remote = Remote(path)
     if to_write:
         remote.check()
-    place = _temporary(remote.shown)
+    place = temporary(remote.shown)
     if remote.pull(place):
         cluster = chosen_cluster()
         if not to_write and cluster is not None and cluster in (audit := Audit(place, remote.bring)).clusters:
@@ -49,23 +49,6 @@ def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | N
     return place, remote
 
 
-def new_case(path: str) -> tuple[Path, Remote | None]:
-    """The directory for a new case, and where it is copied to. Raises Refused or Unreadable if it cannot be."""
-    if not is_object_store(path):
-        return Path(path), None
-    from forensics.audit.remote import Remote
-    from forensics.case.tables import MANIFEST as CASE
-    from forensics.case.write import CaseRefused
-
-    remote = Remote(path, CASE)
-    remote.check()
-    if not remote.is_empty():
-        raise CaseRefused(f"{remote.shown}: there are objects already; give another URI")
-    place = _temporary(remote.shown)
-    remote.pull(place)
-    return place, remote
-
-
 def as_given(text: str) -> str:
     """A message for people, in which directories with copies are the URIs that were given."""
     context = click.get_current_context(silent=True)
@@ -74,7 +57,7 @@ def as_given(text: str) -> str:
     return text
 
 
-def _temporary(uri: str) -> Path:
+def temporary(uri: str) -> Path:
     context = click.get_current_context()
     place = Path(context.with_resource(TemporaryDirectory(prefix="kafka-forensics-"))) / "tables"
     context.meta.setdefault(COPIES, {}).update(dict.fromkeys((str(place.resolve()), str(place)), uri.partition("?")[0].rstrip("/")))

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from forensics.commands.inputs import EvidenceInput
 from forensics.commands.inspect import _clock
 from forensics.model.cluster.clocks import Clock
+from forensics.views import text
 from tests.conftest import Done
 from tests.support.paths import BUNDLES
 from tests.support.shapes import bundle, put
@@ -125,16 +127,48 @@ ZOOKEEPER = (
         ("empty.tar.gz", b"", "empty.tar.gz: the file is empty (0 bytes)"),
         ("bundle.tar.gz", bytes(range(255, 0, -1)) * 40, "bundle.tar.gz: not an archive"),
         ("bundle.tar.gz", b"\x1f\x8b\x08half", "bundle.tar.gz"),
+        ("nothing.tar", bytes(10240), "nothing.tar (there is no file in it)"),
+        ("empty", None, "empty (the directory contains no file)"),
     ],
 )
-def test_nothing_usable_is_one_line_and_exit_2(name: str, content: bytes, said: str, tmp_path: Path, called: Callable[..., Done]) -> None:
-    (tmp_path / name).write_bytes(content)
+def test_nothing_usable_is_one_line_and_exit_2(
+    name: str, content: bytes | None, said: str, tmp_path: Path, called: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name != "zookeeper.log":  # only a reader of lines knows whose they are
+        monkeypatch.setattr("forensics.commands.evidence.start", lambda _: pytest.fail("Spark was started for nothing"))
+    if content is None:
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).write_bytes(content)
     done = called("analyze", name, cwd=tmp_path)
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if not line.endswith("...")]
     assert len(lines) == 1
     assert said in lines[0]
     assert done.stdout == ""
+
+
+def test_the_verdict_is_shown_before_the_case_is_written(
+    tmp_path: Path, called: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def noting(name: str, do: Callable[..., object]) -> Callable[..., object]:
+        return lambda *given, **named: (order.append(name), do(*given, **named))[1]
+
+    monkeypatch.setattr(text, "show", noting("verdict", text.show))
+    monkeypatch.setattr(EvidenceInput, "keep", noting("case", EvidenceInput.keep))
+    assert called("analyze", BUNDLE, "--case", "a.case", "--html", "page.html", cwd=tmp_path).returncode == 0
+    assert order == ["verdict", "case"]
+    assert (tmp_path / "a.case" / "case.json").exists() and (tmp_path / "page.html").exists()
+
+
+def test_partitions_that_lack_evidence_give_exit_code_3(tmp_path: Path, called: Callable[..., Done]) -> None:
+    """In the whole bundle, partitions are unknown because of Kafka: the only in-sync replica crashed. Code 3 is not for these."""
+    top = put(tmp_path / "bundle", bundle("unclean-election-2.8.2-zk"))
+    whole = called("analyze", top, "--json", "-", cwd=tmp_path)
+    assert json.loads(whole.stdout)["verdict"]["partitions"]["unknown"] and whole.returncode == 0
+    assert called("analyze", top / "broker-1" / "logs" / "state-change.log", cwd=tmp_path).returncode == 3
 
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
