@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from forensics.model.events import Event
@@ -212,12 +212,15 @@ def _unreadable(one: _Found, other: _Found, damaged: Mapping[str, Sequence[Stret
     return any((s.start or 0) < other.base and (s.end is None or s.end > one.end) for s in stretches)
 
 
-def _runs(chosen: Sequence[_Found], damaged: Mapping[str, Sequence[Stretch]], timeline: PartitionTimeline) -> Iterator[Iterator[_Found]]:
+def _runs(chosen: Sequence[_Found], damaged: Mapping[str, Sequence[Stretch]], timeline: PartitionTimeline) -> Iterator[list[_Found]]:
     """Batches of one file and one leader epoch without missing offsets between them; the log cleaner's holes are not missing offsets."""
-    gaps = [b.base > a.end and (not timeline.cleaned or _unreadable(a, b, damaged)) for a, b in pairwise(chosen)]
-    numbers = accumulate(gaps, initial=0) if chosen else ()
-    for _, own in groupby(zip(chosen, numbers, strict=True), lambda x: (x[0].segment.source, x[0].epoch, x[1])):
-        yield (f for f, _ in own)
+
+    def joins(run: Sequence[_Found], f: _Found) -> bool:
+        last = run[-1]
+        contiguous = f.base <= last.end or (bool(timeline.cleaned) and not _unreadable(last, f, damaged))
+        return contiguous and (last.segment.source, last.epoch) == (f.segment.source, f.epoch)
+
+    return runs(chosen, joins)
 
 
 def _contradict(found: Sequence[_Found], timeline: PartitionTimeline) -> bool:
@@ -231,26 +234,22 @@ def _differing(found: Sequence[_Found], timeline: PartitionTimeline) -> Iterator
     comparable = [f for f in found if f.batch["whole"] or timeline.cleaned is False]
     for epoch in sorted({f.epoch for f in comparable}):
         own = sorted((f for f in comparable if f.epoch == epoch), key=lambda f: (f.base, f.end))
-        joined: list[DifferingCopies] = []
-        for group in runs(own, lambda group, f: f.base < max(g.end for g in group)):
-            if len({(f.base, f.end, f.batch["crc"]) for f in group}) < 2 or len({f.segment.source for f in group}) < 2:
-                continue
-            sources = tuple(sorted({f.segment.source for f in group}))
-            start, end = group[0].base, max(f.end for f in group)
-            if joined and joined[-1].offsets.end == start and joined[-1].sources == sources:
-                joined[-1] = DifferingCopies(epoch, Range(joined[-1].offsets.start, end), sources)
-            else:
-                joined.append(DifferingCopies(epoch, Range(start, end), sources))
-        yield from joined
+        parts = [
+            DifferingCopies(epoch, Range(group[0].base, max(f.end for f in group)), tuple(sorted({f.segment.source for f in group})))
+            for group in runs(own, lambda group, f: f.base < max(g.end for g in group))
+            if len({(f.base, f.end, f.batch["crc"]) for f in group}) > 1
+        ]
+        several = (part for part in parts if len(part.sources) > 1)
+        for run in runs(several, lambda run, part: (run[-1].offsets.end, run[-1].sources) == (part.offsets.start, part.sources)):
+            yield replace(run[0], offsets=Range(run[0].offsets.start, run[-1].offsets.end))
 
 
 def _directory(found: _Found) -> str:
     return found.segment.source.rpartition("/")[0]
 
 
-def _held(own: Iterator[_Found]) -> Held:
-    first, *others = own
-    offsets = Range(first.part.start, (others[-1] if others else first).part.end)
+def _held(own: Sequence[_Found]) -> Held:
+    first, offsets = own[0], Range(own[0].part.start, own[-1].part.end)
     return Held(first.segment.source, first.segment.byte, first.segment.writer, first.epoch, offsets)
 
 
@@ -276,15 +275,13 @@ def _missing(
 
 def _without_damages(spans: Sequence[Range], sources: Iterable[str], damaged: Mapping[str, Sequence[Stretch]]) -> list[Range]:
     """Merges the spans, except across gaps in which one of the files is damaged."""
-    stretches = [s for source in sources for s in damaged.get(source, ())]
-    found = [spans[0]]
-    for span in spans[1:]:
-        start, end = found[-1].end or 0, span.start
-        if any((s.start or 0) < end and (s.end is None or s.end > start) for s in stretches):
-            found.append(span)
-        else:
-            found[-1] = Range(found[-1].start, span.end)
-    return found
+    stretches = [Range(s.start or 0, s.end) for source in sources for s in damaged.get(source, ())]
+
+    def joins(run: Sequence[Range], span: Range) -> bool:
+        gap = Range(run[-1].end or 0, span.start)
+        return all(gap.overlap(s) is None for s in stretches)
+
+    return [Range(run[0].start, run[-1].end) for run in runs(spans, joins)]
 
 
 def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> Message | None:

@@ -15,6 +15,7 @@ from itertools import chain, combinations
 from typing import BinaryIO
 
 from forensics.model.findings import DifferingCopies
+from forensics.model.message import Range
 from forensics.tools.salvage.rows import MAX_UNPACKED
 from forensics.tools.salvage.segments import MAX_BATCH, Lot, streams
 from parsers.containers.units import Unit
@@ -73,8 +74,7 @@ def _read(stream: BinaryIO, wanted: Mapping[DifferingCopies, _Contents]) -> None
 
 
 def _overlaps(batch: Batch, differing: DifferingCopies) -> bool:
-    end = differing.offsets.end
-    return batch.last_offset >= differing.offsets.start and (end is None or batch.base_offset < end)
+    return differing.offsets.overlap(Range(batch.base_offset, batch.last_offset + 1)) is not None
 
 
 def _add(batch: Batch, wanted: Iterable[tuple[DifferingCopies, _Contents]]) -> None:

@@ -18,6 +18,7 @@ from typing import BinaryIO
 from forensics.incidents.folding import places
 from forensics.model.findings import DifferingCopies, Finding, Held, Salvageable
 from forensics.model.message import Range
+from forensics.model.times import runs
 from forensics.tools.salvage.places import created, named
 from parsers.containers.storage import storage
 from parsers.containers.units import Unit
@@ -67,7 +68,7 @@ class Lot:
         return tuple(h.offsets for h in self.found.held)
 
     def has(self, offset: int) -> bool:
-        return any(r.start <= offset and (r.end is None or offset < r.end) for r in self.wanted)
+        return any(r.covers(Range(offset, offset + 1)) for r in self.wanted)
 
     def missing(self) -> list[Range]:
         """Lost offsets that were not copied."""
@@ -101,16 +102,11 @@ def _elsewhere(held: Held, source: str) -> Held:
 
 def _joined(held: Iterable[Held]) -> Iterator[Held]:
     """Adjacent ranges of one file as one."""
-    last: Held | None = None
-    for h in held:
-        if last is not None and (last.source, last.leader_epoch, last.offsets.end) == (h.source, h.leader_epoch, h.offsets.start):
-            last = replace(last, offsets=Range(last.offsets.start, h.offsets.end))
-            continue
-        if last is not None:
-            yield last
-        last = h
-    if last is not None:
-        yield last
+
+    def joins(run: Sequence[Held], h: Held) -> bool:
+        return (run[-1].source, run[-1].leader_epoch, run[-1].offsets.end) == (h.source, h.leader_epoch, h.offsets.start)
+
+    return (replace(run[0], offsets=Range(run[0].offsets.start, run[-1].offsets.end)) for run in runs(held, joins))
 
 
 def _lies_at(source: str, path: str) -> bool:
@@ -123,7 +119,7 @@ def _from(held: Iterable[Held], differing: DifferingCopies, source: str) -> Iter
     start, end = differing.offsets.start, differing.offsets.end
     for h in held:
         own = h.offsets
-        if h.leader_epoch != differing.leader_epoch or end is None or end <= own.start or (own.end is not None and start >= own.end):
+        if h.leader_epoch != differing.leader_epoch or end is None or own.overlap(differing.offsets) is None:
             yield h
             continue
         last = end if own.end is None else min(end, own.end)
@@ -239,7 +235,7 @@ class _BatchRun:
         wanted, end = self._held.offsets, batch.last_offset + 1
         if batch.record_count is None:
             first = max(first, min(wanted.start, batch.base_offset))
-        mine = batch.leader_epoch == self._held.leader_epoch and end > wanted.start and (wanted.end is None or first < wanted.end)
+        mine = batch.leader_epoch == self._held.leader_epoch and wanted.overlap(Range(first, end)) is not None
         if not mine or first <= self._reached:
             return
         if batch.payload is None:
