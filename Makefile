@@ -1,6 +1,7 @@
 # PYTHON=python3.12 chooses another Python, 3.10 or newer. Packages are installed into .venv from requirements/, each file by its hash.
 PYTHON ?= python3
-QUICK_TESTS := $(wildcard tests/parsers/test_*.py) $(addprefix tests/,parsers/formats parsers/decoding parsers/learning parsers/wrappers forensics/incidents forensics/rules)
+# Measures of expressions take a minute.
+QUICK_TESTS := $(filter-out %/test_growth.py %/test_steps.py,$(wildcard tests/parsers/test_*.py)) $(addprefix tests/,parsers/formats parsers/decoding parsers/learning parsers/wrappers forensics/incidents forensics/rules)
 VENV := .venv
 OLDEST := $(VENV)/oldest
 SPARK_TESTS := tests/spark tests/forensics/commands/test_cli.py tests/forensics/commands/test_merge.py tests/forensics/case/test_case.py
@@ -33,7 +34,7 @@ test: $(VENV)/.installed-dev ## run all tests, with style and types
 	$(PYTEST)
 
 quick: $(VENV)/.installed-dev ## run the exemplars, and tests of parsers on small examples, without a JVM
-	$(PYTEST) --quiet -m 'not hypothesis' $(QUICK_TESTS)
+	$(PYTEST) --quiet -m 'not hypothesis and not jvm' $(QUICK_TESTS)
 
 test-browser: $(VENV)/.installed-all ## test the page in an installed Chromium
 	$(VENV)/bin/pytest tests/browser

@@ -44,6 +44,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(os.environ.pop(SHARED))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what needs Spark, for a run without a JVM."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "session" in item.fixturenames:
+            item.add_marker("jvm")
+
+
 @pytest.fixture(scope="session")
 def session() -> Iterator[SparkSession]:
     """An embedded session as the commands have it, with two tasks at a time."""
