@@ -113,7 +113,6 @@ class LogCoverage:
         begin = max((at for at in begins if at is not None), default=None)
         if since is not None and begin is not None and begin > since:
             return Answer(said("coverage/begins-later", broker=self.broker, at=begin if begin < datetime.max else None))
-        until = until or since  # what comes after the last line is not in the log
         if facets and until is not None and self.end is not None and self.end < until:
             return Answer(said("coverage/ends-before", broker=self.broker, at=self.end))
         silent = self._silent(facets, since, until)
