@@ -29,7 +29,7 @@ from spark.ipc import Packed
 from spark.pipeline import Change, Identified, Masks, SparkEvents
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 MASKS = Masks(is_gathered, is_routine)
 
@@ -67,7 +67,7 @@ def sorted_records(session: SparkSession, units: Sequence[Unit], merger: Merger)
     return sorting.in_order(_records(session, units, merger), KEPT)
 
 
-def _records(session: SparkSession, units: Sequence[Unit], merger: Merger) -> DataFrame:
+def _records(session: SparkSession, units: Sequence[Unit], merger: Merger) -> sorting.Unsorted:
     return sorting.records(session, units, partial(_merged, merger), merger.schema, copies=bool(merger.copies))
 
 

@@ -22,6 +22,8 @@ from forensics.commands.evidence import Progress
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from parsers.containers.units import Unit
+
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _own: list[SparkSession] = []
 """The session that was started here, for all later calls."""
@@ -103,8 +105,9 @@ def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: 
     options = evidence.clocks(timezone, [f"{broker}={seconds}" for broker, seconds in clock_offsets.items()])
     evidence.check(paths)
     check_target(to, paths, force=False)
-    with _session(spark) as session:
-        opened = evidence.read_units(session, paths, units(list(paths)), options, _Quiet())
+    planned = units(list(paths))
+    with _session(spark, planned) as session:
+        opened = evidence.read_units(session, paths, planned, options, _Quiet())
         try:
             EvidenceInput(opened).keep(to, _Quiet(), command=())
         finally:
@@ -113,8 +116,10 @@ def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: 
 
 
 @contextmanager
-def _session(given: SparkSession | None) -> Iterator[SparkSession]:
+def _session(given: SparkSession | None, units: Sequence[Unit]) -> Iterator[SparkSession]:
     from spark.foreign_session import active, borrowed
+    from spark.in_process import in_process, suits
+    from spark.java import NoJava
     from spark.session import start
 
     if (running := given or (None if _own else active())) is not None:
@@ -122,7 +127,13 @@ def _session(given: SparkSession | None) -> Iterator[SparkSession]:
             yield session
         return
     if not _own:
-        _own.append(start())
+        try:
+            _own.append(start())
+        except NoJava:
+            if not suits(units):
+                raise
+            yield in_process()
+            return
     yield _own[0]
 
 

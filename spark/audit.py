@@ -23,7 +23,7 @@ from spark.datasets import backend
 from spark.pipeline import EventBlock, Masks, SparkEvents, balance, blocks, of_block, read, spread, tasks
 from spark.progress import announced, metered
 from spark.session import directory
-from spark.sorting import Read, in_order, without_copies
+from spark.sorting import Read, Unsorted, in_order
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -166,15 +166,7 @@ def kept_records(
     session: SparkSession, parts: Sequence[Part], open_part: Open[Part], schema: pa.Schema, result: pa.Schema, *, copies: bool
 ) -> Iterator[pa.RecordBatch]:
     """The records of a cluster from kept files, sorted, in batches of `result`. `open_part` gives rows of `schema`."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in given:
-            for number in batch.column("id").to_pylist():
-                yield from open_part(parts[number])
-
-    rows = session.range(0, len(parts), 1, len(parts)).mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
-    return in_order(without_copies(rows, backend(session).cores) if copies else rows, result)
+    return in_order(Unsorted(session, parts, open_part, schema, copies), result)
 
 
 def each(session: SparkSession, work: Sequence[Work], do: Callable[[Work], Done]) -> list[Done]:

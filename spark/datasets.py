@@ -1,7 +1,8 @@
 """Python objects in Spark's tasks, and what a session offers to move them.
 
 Here: the interface, and its implementation with RDDs, which serves every session whose driver this process controls. Not here: the
-implementation with DataFrames, which also serves Spark Connect (frames), or what the objects are (pipeline, sorting, audit).
+implementations with DataFrames, which also serves Spark Connect (frames), and without Spark (in_process), or what the objects are (pipeline,
+sorting, audit).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
+
+    from spark.sorting import Pack, Unsorted
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -79,6 +82,23 @@ class Backend(ABC):
         """A function that returns the value in every task."""
 
     @abstractmethod
+    def in_order(self, rows: Unsorted, pack: Pack) -> Iterator[bytes]:
+        """What `pack` makes of the sorted rows (without `twin`), a piece at a time."""
+
+    @abstractmethod
+    def stages(self, known: Collection[int]) -> Mapping[int, tuple[int, int]]:
+        """Finished tasks and all tasks of the running stages and of the known ones, by the number of the stage."""
+
+    def split(self, objects: Sequence[T], ways: int) -> Dataset[T]:
+        """The objects in `ways` tasks, consecutive ones together."""
+        ends = [len(objects) * way // ways for way in range(ways + 1)]
+        return self.dataset([objects[begin:end] for begin, end in pairwise(ends)]).map_tasks(chain.from_iterable)
+
+
+class SparkBackend(Backend):
+    """A session of Spark, which has DataFrames."""
+
+    @abstractmethod
     def frame(self, pieces: Sequence[bytes]) -> DataFrame:
         """A DataFrame with one binary column `data` and one task for each piece."""
 
@@ -90,14 +110,10 @@ class Backend(ABC):
     def pieces(self, frame: DataFrame, *, prefetch: bool) -> Iterator[bytes]:
         """The values of a DataFrame with one binary column, one task after another. With `prefetch`, the next task is computed meanwhile."""
 
-    @abstractmethod
-    def stages(self, known: Collection[int]) -> Mapping[int, tuple[int, int]]:
-        """Finished tasks and all tasks of the running stages and of the known ones, by the number of the stage."""
+    def in_order(self, rows: Unsorted, pack: Pack) -> Iterator[bytes]:
+        from spark.sorting import sorted_by_spark
 
-    def split(self, objects: Sequence[T], ways: int) -> Dataset[T]:
-        """The objects in `ways` tasks, consecutive ones together."""
-        ends = [len(objects) * way // ways for way in range(ways + 1)]
-        return self.dataset([objects[begin:end] for begin, end in pairwise(ends)]).map_tasks(chain.from_iterable)
+        return sorted_by_spark(self, rows, pack)
 
 
 def backend(session: SparkSession) -> Backend:
@@ -160,7 +176,7 @@ class RddDataset(Dataset[T]):
         return self._rdd.toLocalIterator(prefetchPartitions=True)
 
 
-class RddBackend(Backend):
+class RddBackend(SparkBackend):
     """Uses RDDs, whose small jobs start faster than queries over DataFrames (docs/decisions.md)."""
 
     @property

@@ -16,7 +16,7 @@ import pyarrow as pa
 import zstandard
 
 from parsers.cached import cached_property
-from spark.datasets import Backend, Dataset, stages_of
+from spark.datasets import Dataset, SparkBackend, stages_of
 from spark.failures import TooLarge
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class FrameDataset(Dataset[T]):
             yield pickle.loads(piece)  # noqa: S301 - objects that tasks of this run pickled, above
 
 
-class FrameBackend(Backend):
+class FrameBackend(SparkBackend):
     """Uses DataFrames of a session with a SparkContext: the same plans as over Spark Connect, without a server."""
 
     def set_batch_rows(self, rows: str) -> None:

@@ -8,28 +8,23 @@ took longer than reading the logs. On small evidence, planning a query over colu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import zstandard
 
 from parsers.schemas import filled, whole
-from spark.datasets import backend
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from spark.datasets import Dataset
 
 _ZSTD = pa.Codec("zstd")
-Pack = Callable[[Iterator[pa.RecordBatch]], Iterable[bytes | pa.Buffer]]
-"""Turns the rows of one Spark partition into pieces of bytes."""
 
 
 def packed(rows: pa.Table) -> bytes:
     """The rows as compressed bytes, without the columns that are null in all rows."""
-    return zstandard.ZstdCompressor(level=1).compress(_stream(filled(rows).replace_schema_metadata(None)))
+    return zstandard.ZstdCompressor(level=1).compress(streamed(filled(rows).replace_schema_metadata(None)))
 
 
 def opened(piece: bytes) -> pa.Table:
@@ -77,28 +72,8 @@ class Packed:
             yield from whole(opened(piece), self._schema).to_batches()
 
 
-def carried(frame: DataFrame, pack: Pack, *, prefetch: bool) -> Iterator[bytes]:
-    """The pieces that `pack` returns for each Spark partition, in the order of the partitions. Spark computes one partition at a time; with
-    `prefetch` it also computes the next one meanwhile."""
-
-    def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        compress = zstandard.ZstdCompressor(level=1).compress
-        for piece in pack(given):
-            yield pa.RecordBatch.from_pydict({"piece": [compress(piece)]})
-
-    decompress = zstandard.ZstdDecompressor().decompress
-    for piece in backend(frame.sparkSession).pieces(frame.mapInArrow(apply, "piece binary"), prefetch=prefetch):
-        yield decompress(piece)
-
-
-def batches(frame: DataFrame, schema: pa.Schema, *, prefetch: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of the frame as batches of `schema`, in the order of the Spark partitions."""
-    for piece in carried(frame, lambda given: map(_stream, given), prefetch=prefetch):
-        for batch in pa.ipc.open_stream(piece):
-            yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
-
-
-def _stream(rows: pa.RecordBatch | pa.Table) -> pa.Buffer:
+def streamed(rows: pa.RecordBatch | pa.Table) -> pa.Buffer:
+    """The rows in Arrow's format of streams."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write(rows)

@@ -409,7 +409,7 @@ def open_evidence(
     if beside is not None:
         return read_units(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
-        session = started(starting)
+        session = started(starting, planned if master is None else None)
     return read_units(session, paths, planned, options, progress, keep)
 
 
@@ -544,14 +544,23 @@ def limits() -> Limits:
     return (context.meta.get(LIMITS) if context is not None else None) or DEFAULTS
 
 
-def started(starting: Any) -> Any:
-    """The session, once it has started. Raises Unusable if it does not start."""
+def started(starting: Starting | None, units: Sequence[Unit] | None = None) -> SparkSession:
+    """The session, once it has started. Without Java, few units need none. Raises Unusable if it does not start."""
     from spark.java import JavaFailed, NoJava
     from spark.session import SparkRefused
 
+    assert starting is not None
     try:
         return starting.session()
-    except (NoJava, JavaFailed, SparkRefused) as error:
+    except NoJava as error:
+        from spark.in_process import MOST_BYTES, in_process, suits
+
+        if units is None or not suits(units):
+            few = f"; without Java, `analyze` reads up to {MOST_BYTES >> 20} MB of evidence" if units is not None else ""
+            raise InvalidInput(f"{error}{few}") from None
+        click.echo("No Java was found: this evidence is read without Spark, on one core.", err=True)
+        return in_process()
+    except (JavaFailed, SparkRefused) as error:
         raise InvalidInput(str(error)) from None
 
 

@@ -1,8 +1,10 @@
-"""RDDs and DataFrames give the same objects and the same case; the DataFrames are those that run over Spark Connect."""
+"""RDDs, DataFrames and this process alone give the same objects and the same case; the DataFrames are those that run over Spark Connect."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from forensics.case.run import RUN
 from spark.datasets import Backend, RddBackend, use
 from spark.foreign_session import prepared
 from spark.frames import FrameBackend
+from spark.in_process import InProcessBackend, in_process
 from tests.support.paths import BUNDLES
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ def own(session: SparkSession) -> Iterator[SparkSession]:
     use(own, RddBackend(own))
 
 
-@pytest.fixture(params=[RddBackend, FrameBackend])
+@pytest.fixture(params=[RddBackend, FrameBackend, InProcessBackend])
 def spark(session: SparkSession, request: pytest.FixtureRequest) -> Backend:
     made: Backend = request.param(prepared(session))
     return made
@@ -68,11 +71,26 @@ def test_kept_objects_are_computed_once(spark: Backend, tmp_path: Path) -> None:
     assert (tmp_path / "computed").read_text() == "x"
 
 
-def test_dataframes_give_the_case_that_rdds_give(
-    session: SparkSession, own: SparkSession, called: Callable[..., Any], tmp_path: Path
+def test_every_backend_gives_the_same_case(
+    session: SparkSession, own: SparkSession, called: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    forensics.analyze(BUNDLE, own, case=tmp_path / "frames")
-    assert called("analyze", BUNDLE, "--case", "rdds", cwd=tmp_path).returncode == 0
-    for file in (tmp_path / "rdds").iterdir():
-        if file.name not in (RUN,):
-            assert (tmp_path / "frames" / file.name).read_bytes() == file.read_bytes(), file.name
+    twice = tmp_path / "twice"
+    for collection in ("first", "second"):  # the records of each log count once
+        shutil.copytree(unpacked(BUNDLE, tmp_path / "unpacked"), twice / collection)
+    for evidence in (BUNDLE, twice):
+        cases = {name: tmp_path / f"{evidence.name}-{name}" for name in ("rdds", "frames", "in-process")}
+        assert called("analyze", evidence, "--case", cases["rdds"], cwd=tmp_path).returncode == 0
+        forensics.analyze(evidence, own, case=cases["frames"])
+        with monkeypatch.context() as here:
+            here.setattr("spark.foreign_session.borrowed", nullcontext)
+            forensics.analyze(evidence, in_process(), case=cases["in-process"])
+        names = {file.name for file in cases["rdds"].iterdir()}
+        for name, case in cases.items():
+            assert {file.name for file in case.iterdir()} == names
+            for file in names - {RUN}:
+                assert (case / file).read_bytes() == (cases["rdds"] / file).read_bytes(), (evidence.name, name, file)
+
+
+def unpacked(archive: Path, to: Path) -> Path:
+    shutil.unpack_archive(archive, to, filter="data")
+    return to

@@ -12,25 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from forensics.incidents.judging import VERDICTS, conclude, judge_partition
-from forensics.model.cluster.balance import measures, sums
+from forensics.commands.evidence import Opened
+from forensics.commands.inputs import EvidenceInput
+from forensics.jobs import MASKS
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.gathered import Gathered, is_gathered
 from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.timelines import by_partition, identified, judged
+from forensics.model.timelines import by_partition, identified
 from forensics.model.timelines import timelines as built
 from forensics.rules import rule_of
 from forensics.views.document import Report
 from forensics.views.story.assembly import proven
 from forensics.views.story.step import Wanted
-from forensics.words.rows import Worded
 from parsers import evidence, schemas
 from parsers.containers.units import units
 from parsers.schemas import EVENTS, Member
+from spark.datasets import backend
+from spark.in_process import in_process
+from spark.pipeline import SparkEvents, blocks
 
 
 def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
@@ -61,12 +63,20 @@ def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
         yield from built(topic, partition, events, cluster)
 
 
+def opened(table: pa.Table, options: Options | None = None) -> Opened:
+    """Events of evidence, as a command has them that runs without Java."""
+    session = in_process()
+    told = backend(session).dataset([table]).map_tasks(lambda given: (b for events in given for b in blocks(events.to_batches(), MASKS)))
+    events = SparkEvents(told.keep(), backend(session))
+    cluster, resolver = build_cluster(Gathered(events.parts_of_cluster), options)
+    return Opened([], options or Options(), lambda: events.of_cluster, cluster, resolver, session, events, [])
+
+
 def report(table: pa.Table, options: Options | None = None) -> Report:
-    cluster, resolver = gathered(table, options)
-    named = (resolver.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
-    cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
-    told = conclude(judged(identified(table, resolver, cluster), cluster, Worded(judge_partition), VERDICTS), cluster)
-    return Report(cluster, told.findings, told.partitions, told.incidents)
+    read = EvidenceInput(opened(table, options))
+    read.measure()
+    told = read.conclusion(None)
+    return Report(read.cluster, told.findings, told.partitions, told.incidents)
 
 
 def found_by(kind: str, timeline: PartitionTimeline, cluster: Cluster) -> list[Finding]:

@@ -84,9 +84,14 @@ class Faults:
         self.patch.setattr("spark.session.Starting", Starting)
         return analyze()
 
-    def _no_java(self) -> tuple[int, str]:
+    def _no_java_and_much_evidence(self) -> tuple[int, str]:
         self.patch.setattr("spark.java._homes", lambda: iter(()))
+        self.patch.setattr("spark.in_process.MOST_BYTES", 1 << 10)
         return analyze()
+
+    def _no_java_for_a_local_master(self) -> tuple[int, str]:
+        self.patch.setattr("spark.java._homes", lambda: iter(()))
+        return analyze("local[2]")
 
     def _spark_master_absent(self) -> tuple[int, str]:
         return analyze("spark://127.0.0.1:1")
