@@ -124,4 +124,4 @@ def contributing() -> Iterator[str]:
 MADE = {"rules": rules, "patterns": patterns, "commands": commands, "contributing": contributing, "changelog": changelog}
 """Whole pages."""
 LISTS = {"formats": formats, "schemas": listed_schemas, "fragments": fragments}
-"""Lists that stand for a comment in a page."""
+"""Lists, each of which replaces a comment in a page."""
