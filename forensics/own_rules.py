@@ -63,7 +63,6 @@ def check(files: Sequence[OwnFile]) -> None:
 
 
 def exemplars(file: OwnFile) -> list[Exemplar]:
-    """The exemplars of a valid file."""
     return [parse(e["name"], e["text"]) for e in document(file.text, file.path, "")["exemplar"]]
 
 

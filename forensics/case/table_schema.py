@@ -44,7 +44,6 @@ def tables() -> Mapping[str, Table]:
 
 
 def row(name: str) -> Schema:
-    """The schema of a row of a table, by its name in `tables`."""
     table = tables()[name]
     columns = {field.name: of_field(field, _WORDS.get(table.name)) for field in table.schema}
     body = record(columns)

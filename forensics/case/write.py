@@ -141,7 +141,7 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     return {
         "sources": _table("sources", chain((s.row() for s in cluster.sources), _digests(cluster))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
-        "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
+        "findings": _table("findings", ({"number": n, "id": f.id, **_whole(f), **words(f)._asdict()} for n, f in enumerate(findings))),
         "incidents": _table("incidents", (_incident(n, i) for n, i in enumerate(incidents))),
         "quotes": _table("quotes", (q for n, f in enumerate(findings) for q in _quotes(n, f))),
     }
@@ -243,10 +243,6 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "names": [name.row() for name in names(cluster).get(node.id, ())],
             "runs": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
-
-
-def _finding(number: int, f: Finding) -> dict[str, Any]:
-    return {"number": number, "id": f.id, **_whole(f), **words(f)._asdict()}
 
 
 _whole, _span = row_of(Finding), RowWriters({Message: text}).of(StateSpan)

@@ -33,7 +33,6 @@ def command(printed: bool) -> None:
 
 
 def script() -> str:
-    """The text of the script."""
     from importlib.resources import files
 
     return (files("forensics.tools") / "collect.sh").read_text("utf-8")

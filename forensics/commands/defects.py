@@ -18,7 +18,6 @@ PACKAGES = ("pyspark", "pyarrow", "click", "rich")
 
 
 def line_of(error: BaseException) -> str:
-    """The line for stderr."""
     from forensics.output.sanitise import clean
 
     what = clean(" ".join(f"{type(error).__name__}: {error}".split()))[:200]

@@ -53,8 +53,6 @@ PERIOD_S = 0.5
 
 
 class InvalidInput(click.ClickException):
-    """Invalid input."""
-
     exit_code = 2
 
     def format_message(self) -> str:
@@ -181,7 +179,6 @@ def cluster_option(command: F) -> F:
 
 
 def chosen_cluster() -> str | None:
-    """The value of --cluster."""
     context = click.get_current_context(silent=True)
     return context.meta.get(CLUSTER) if context is not None else None
 
@@ -470,7 +467,6 @@ def _nothing_usable(paths: Sequence[str], reasons: Sequence[str]) -> str:
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
-    """The values of --timezone and --clock-offset."""
     from forensics.model.cluster.build import Options
 
     offset, name = zone(timezone)
@@ -525,19 +521,16 @@ def _advice(path: str) -> str:
 
 
 def log_patterns() -> Sequence[str]:
-    """The value of --log-pattern."""
     context = click.get_current_context(silent=True)
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
 def pattern_files() -> tuple[OwnFile, ...]:
-    """The value of --patterns."""
     context = click.get_current_context(silent=True)
     return context.meta.get(PATTERNS, ()) if context is not None else ()
 
 
 def limits() -> Limits:
-    """The value of --limit."""
     from parsers.limits import DEFAULTS
 
     context = click.get_current_context(silent=True)

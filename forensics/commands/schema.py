@@ -54,7 +54,6 @@ def command(name: str | None) -> None:
 
 
 def text(schema: Schema) -> str:
-    """A schema as a file."""
     return jsonlib.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -115,7 +115,6 @@ def _display_timezone(context: click.Context, option: click.Parameter, text: str
 
 
 def display_zone() -> DisplayZone:
-    """The zone of --display-timezone."""
     from forensics.output.display_times import UTC
 
     context = click.get_current_context(silent=True)

@@ -78,7 +78,6 @@ class _Group:
 
     @property
     def first(self) -> Statement:
-        """Its first cause."""
         return self.plan or self.roots[0].cause
 
     @property

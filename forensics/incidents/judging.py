@@ -117,7 +117,6 @@ def _contradicts(f: Finding, timeline: PartitionTimeline) -> bool:
 
 
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """All findings of the partition rules for one timeline."""
     if timeline.topic == INTERNAL:
         for _, judge in _judges(rule_files.in_force(), of_metadata_log=True):
             yield from judge(timeline, cluster)
@@ -245,7 +244,6 @@ def _stated(f: Finding) -> tuple[Any, ...]:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """In the order of the report."""
     return sorted(findings, key=_order)
 
 

@@ -141,11 +141,9 @@ class Stored:
         return self._ends[-1] if self._ends else 0
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """A column of all rows."""
         return pa.chunked_array([self.batches.column(n, name) for n in range(len(self._ends))], self.batches.schema.field(name).type)
 
     def value(self, row: int, name: str) -> pa.Scalar:
-        """One value."""
         batch = bisect_right(self._ends, row)
         return self._recent(batch, name)[row - self._begin(batch)]
 

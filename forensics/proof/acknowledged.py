@@ -145,7 +145,6 @@ def _died(s: LeaderTransition, ended: Collection[str]) -> tuple[datetime, dateti
 
 
 def _crash(term: Term, led: datetime, s: LeaderTransition, ended: Collection[str]) -> Outage | None:
-    """The crash of the process that led in the term."""
     availability = s.cluster.availability(term.leader)
     run = next((r for r in reversed(availability.latest(led)) if r.begin_at is not None and r.begin_at < led), None)
     outage = availability.end_of(run)

@@ -120,7 +120,6 @@ S = TypeVar("S", bound=Statement)
 
 
 def of_purpose(findings: Iterable[S], *purposes: Purpose) -> list[S]:
-    """The findings of the kinds for one of these purposes."""
     return [f for f in findings if (rule := _by_kind(rule_files.known()).get(f.kind)) is not None and rule.purpose in purposes]
 
 

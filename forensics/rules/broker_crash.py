@@ -51,7 +51,6 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def crashes(nodes: Sequence[Node], cluster: Cluster, times: CrashTimes) -> Iterator[Crash]:
-    """The crashes of these nodes."""
     for node in nodes:
         for outage in cluster.availability(node.id).outages:
             if outage.life is not None and outage.how in (KILLED, MISSED):

@@ -15,7 +15,6 @@ from parsers.kinds import OF_DELETION
 
 
 def deletions(cluster: Cluster) -> dict[str, list[Event]]:
-    """Deletion events by topic."""
     found: dict[str, list[Event]] = {}
     for event in cluster.of(*OF_DELETION):
         if event.topic:

@@ -109,8 +109,6 @@ class OlderCatalogue:
 
 @dataclass(frozen=True)
 class Clusters:
-    """All clusters of an audit."""
-
     found: Mapping[str, Mapping[str, Any]]
     """By name, as returned by `brief`."""
     failed: Mapping[str, str] = field(default_factory=dict)

@@ -139,7 +139,6 @@ BOUNDS = record({"at_least": INTEGER, "at_most": nullable(INTEGER), "evidence": 
 
 
 def report() -> Schema:
-    """The schema of the report."""
     body = record(
         {
             "schema": {"const": REPORT},

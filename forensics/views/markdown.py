@@ -102,7 +102,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def pieces(report: Report) -> Iterator[str]:
-    """The file."""
     for section in (_summary, _impact, _course, _causes, _evidence, _actions, _limits, _findings, _made):
         lines = list(section(report))
         if lines:

@@ -359,7 +359,6 @@ def _lists(partitions: Sequence[Row]) -> tuple[Sequence[int], Callable[[Sequence
 
 
 def proofs(partitions: Sequence[Row], numbers: Sequence[int]) -> list[Proof]:
-    """The proof of the partitions with these places."""
     _, taken = _lists(partitions)
     rows = list(partitions)
     names = ("verdict", "why", "since", "until", "from_creation")

@@ -28,7 +28,6 @@ ELSEWHERE = frozenset({"id", "kind", "summary", "explanation", "evidence"})
 
 
 def pieces(report: Report) -> Iterator[str]:
-    """The file, in pieces."""
     yield from json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(log(report))
     yield "\n"
 

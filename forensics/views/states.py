@@ -14,5 +14,4 @@ LABELS: Mapping[str, str] = {ENDED: "crashed in this span", UNSTATED: "no collec
 
 
 def label(state: str) -> str:
-    """The name of a state."""
     return LABELS.get(state, state)

@@ -150,7 +150,6 @@ def _phrase(id: str, known: Known) -> str | None:
 
 
 def formatted(value: Value, format: str) -> str:
-    """The value in the format of this name."""
     name, _, rest = format.partition(" ")
     if name in OF_TEXTS and isinstance(value, tuple):
         return OF_TEXTS[name]([formatted(v, "") for v in value], rest)

@@ -24,8 +24,6 @@ from parsers.package_data import table
 
 
 class Templates(NamedTuple):
-    """The templates of a finding."""
-
     summary: str
     explanation: Sequence[str] = ()
     next_steps: Sequence[str] = ()

@@ -66,7 +66,6 @@ def holes(template: str) -> list[tuple[str, str]]:
 
 
 def names(template: str) -> set[str]:
-    """The values that a template names."""
     return {found[2][:1].lower() + found[2][1:] for found in _PIECE.finditer(template) if found[2]}
 
 

@@ -28,10 +28,6 @@ from parsers.wrappers.unwrapper import WriterRun, finer, time_of
 _WITNESSES, _SURE = 300, 3
 
 
-def _place_of(row: Row) -> tuple[int, int]:
-    return row.get("line") or 0, row.get("byte") or 0
-
-
 class Unwrapped(Reading):
     """The walk through the unwrapped lines of one writer."""
 
@@ -104,7 +100,7 @@ class Unwrapped(Reading):
             data = self._joined()
             self._compare(len(order))
             events = [row for rows in self.chunk(data) for row in (rows.to_pylist() if isinstance(rows, pa.RecordBatch) else [rows])]
-            yield from sorted(events, key=_place_of)
+            yield from sorted(events, key=lambda row: (row.get("line") or 0, row.get("byte") or 0))
         left = {*range(len(lines))} - {*order}
         self.lines = lines.at(sorted(left))
         self.size = sum(map(len, self.lines.text)) + len(self.lines)

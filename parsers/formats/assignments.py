@@ -422,10 +422,6 @@ def _is_reassignment(head: Head) -> bool:
     return found is not None and _REPLICAS.search(head.text, found.end()) is not None
 
 
-def _is_election(head: Head) -> bool:
-    return _ELECTIONS.match(head.text.lstrip()) is not None
-
-
 _ZNODES = FileKind(
     "znode",
     "what ZooKeeper holds of a Kafka cluster, as files or as its shell prints it",
@@ -462,7 +458,7 @@ FORMATS = (
         "partitions for kafka-leader-election or kafka-preferred-replica-election",
         read_plan,
         _PLANNED,
-        content=_is_election,
+        content=lambda head: _ELECTIONS.match(head.text.lstrip()) is not None,
         rank=AFTER_LOGS + 30,
     ),
 )

@@ -244,10 +244,6 @@ def _configures_server(head: Head) -> bool:
     return bool(_SETTING.search(head.text)) or head.name.lower().startswith(("server", "broker", "controller", "kafka"))
 
 
-def _is_quorum_state(head: Head) -> bool:
-    return head.is_json and '"leaderEpoch"' in head.text and '"votedId"' in head.text
-
-
 FORMATS = (
     FileKind(
         "meta-properties",
@@ -286,7 +282,7 @@ FORMATS = (
         read_quorum_state,
         frozenset({"quorum-state"}),
         r"quorum-state(?:[^a-z].*)?",
-        content=_is_quorum_state,
+        content=lambda head: head.is_json and '"leaderEpoch"' in head.text and '"votedId"' in head.text,
         rank=AFTER_LOGS + 10,
     ),
 )

@@ -148,11 +148,7 @@ def _dated(group: Sequence[Line], data: bytes, written: datetime | None) -> Lear
         return Learned(decided[0], decided[0].name)
     names = " or ".join(repr(layout.name) for layout in decided)
     text = f"the day and the month of its dates cannot be distinguished, so the dates are not read; give one as --log-pattern: {names}"
-    return Learned(replace(decided[0], when=_no_time), None, ("no-date", text))
-
-
-def _no_time(text: str) -> tuple[datetime | None, bool]:
-    return None, False
+    return Learned(replace(decided[0], when=lambda text: (None, False)), None, ("no-date", text))
 
 
 def _compiled(pattern: str) -> Layout | None:

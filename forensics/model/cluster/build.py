@@ -773,7 +773,6 @@ def _set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sourc
 
 
 def _settings(keys: Iterable[str]) -> Mask:
-    """Marks the settings with these keys."""
     known = pa.array(list(keys))
     return lambda events: pc.and_(pc.equal(events["event"], "config"), pc.fill_null(pc.is_in(events["key"], known), False))
 
@@ -955,7 +954,6 @@ def _by_cluster(lived: Mapping[int, Sequence[BrokerRun]], numbers: Iterable[int]
 
 
 def _streams(events: Iterable[Event]) -> dict[int, list[Event]]:
-    """Events by their writer."""
     found: dict[int, list[Event]] = defaultdict(list)
     for e in events:
         if e.writer is not None:

@@ -178,7 +178,6 @@ def _named(e: Event) -> str | None:
 
 
 def _of_node(events: Iterable[Event]) -> list[_Process]:
-    """The processes of one node, from its events in order."""
     processes: list[_Process] = []
     for e in events:
         assert e.at is not None

@@ -78,7 +78,6 @@ def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
 
 
 def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int], spans: FileSpans) -> list[Relation]:
-    """Comparisons from the events of one cluster."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
     for e in events:

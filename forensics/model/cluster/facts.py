@@ -116,7 +116,6 @@ class Source(Record):
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """The nodes that wrote it."""
         return self.shared or (() if self.node is None else (self.node,))
 
     @property
@@ -383,7 +382,6 @@ class Cluster:
         return frozenset(n.id for n in self.nodes.values() if not n.broker)
 
     def availability(self, broker: int) -> Availability:
-        """The broker's availability."""
         return self._presences.get(broker) or Availability(broker, (), {}, ())
 
     @cached_property

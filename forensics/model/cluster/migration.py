@@ -95,7 +95,6 @@ def migration(cluster: Cluster) -> Migration | None:
 
 
 def _first(events: Iterable[Event]) -> dict[int, Event]:
-    """The first event of each node."""
     found: dict[int, Event] = {}
     for e in events:
         if e.writer is not None and e.at is not None:

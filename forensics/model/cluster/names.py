@@ -56,16 +56,12 @@ def names(cluster: Cluster) -> Mapping[int, Sequence[Name]]:
 
 
 def _with_conflict(name: Name, same: Sequence[Name]) -> Name:
-    others = sorted({n.node for n in same if n.node != name.node and _at_once(n, name)})
+    others = sorted({n.node for n in same if n.node != name.node and overlap(Span(n.first, n.last), Span(name.first, name.last))})
     return (
         name
         if not others
         else Name(name.node, name.kind, name.name, name.first, name.last, name.source, name.line, name.text, tuple(others))
     )
-
-
-def _at_once(one: Name, other: Name) -> bool:
-    return overlap(Span(one.first, one.last), Span(other.first, other.last))
 
 
 def _names(node: Node, cluster: Cluster) -> Iterator[Name]:

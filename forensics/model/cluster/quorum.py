@@ -147,7 +147,6 @@ def _sign(e: Event) -> Sign | None:
 
 @cached_on_cluster
 def leaders(cluster: Cluster) -> Mapping[int, int]:
-    """The leader of each epoch."""
     return {s.epoch: s.leader for s in signs(cluster) if s.leader is not None}
 
 

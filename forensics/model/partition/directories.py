@@ -25,17 +25,13 @@ OF_REPLICA = named("log-dir-partitions", "become-refused")
 def log_directory(broker: int, before: datetime | None, timeline: PartitionTimeline) -> Event | None:
     """The broker's last line until a time (None: of all) that names the directory of its replica. None if there is none, or if the replica
     moved to another directory after it."""
-    last = next((e for e in reversed(_lines(timeline).get(broker, ())) if _until(e, before)), None)
+    last = next((e for e in reversed(_lines(timeline).get(broker, ())) if (before is None or e.at is None or e.at <= before)), None)
     return last if last is not None and last.directory is not None else None
 
 
 def failures_of_replica(broker: int, timeline: PartitionTimeline) -> Sequence[Event]:
     """Lines of the broker or of a controller that the replica is offline because its log directory failed."""
     return _failures(timeline).get(broker, ())
-
-
-def _until(e: Event, before: datetime | None) -> bool:
-    return before is None or e.at is None or e.at <= before
 
 
 @cached_on_timeline

@@ -98,7 +98,6 @@ def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
 
 @cached_on_timeline
 def as_settled(timeline: PartitionTimeline, cluster: Cluster) -> PartitionTimeline:
-    """The timeline with these states."""
     states = settled(timeline, cluster)
     return timeline if len(states) == len(timeline.states) else replace(timeline, states=states)
 

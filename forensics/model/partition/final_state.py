@@ -29,8 +29,6 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """The final state of a partition."""
-
     leader: int | None = None
     """-1: none; None: unknown."""
     isr: tuple[int, ...] = ()

@@ -236,7 +236,6 @@ def lacking(cluster: Cluster) -> dict[str, tuple[str, Message]]:
 
 
 def _lacking(logs: Sequence[Source], cluster: Cluster) -> Iterator[tuple[Source, tuple[str, Message]]]:
-    """Those of a broker."""
     flaws = {s.path: flaw for s in logs if (flaw := _flaw(s, cluster)) is not None}
     flawed = {_log_of(s) for s in logs if s.path in flaws}
     whole = [s for s in logs if _log_of(s) not in flawed]

@@ -202,7 +202,6 @@ def _chosen(found: Sequence[_Found]) -> list[_Found]:
 
 
 def _damaged(timeline: PartitionTimeline) -> dict[str, list[Stretch]]:
-    """The damaged stretches of each file."""
     return {s.source: found for s in timeline.segments if (found := stretches_of(s.value))}
 
 

@@ -241,7 +241,6 @@ class PartitionTimeline:
         return epoch in self._states_by_epoch or epoch in self.epochs_led
 
     def states_of_epoch(self, epoch: int) -> Sequence[State]:
-        """The states of one leader epoch."""
         return self._states_by_epoch.get(epoch, ())
 
     @cached_property

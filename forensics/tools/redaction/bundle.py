@@ -62,8 +62,6 @@ class NothingCopied(Exception):
 
 @dataclass
 class Redacted:
-    """The result."""
-
     written: int = 0
     left_out: list[tuple[str, str, str]] = field(default_factory=list)
     """Original path, kind and reason."""

@@ -162,7 +162,6 @@ class _Page:
         return window([at for at in (*covered, cluster.until) if at is not None], [*starts, *losses])
 
     def values(self) -> dict[str, Any]:
-        """The values of the template."""
         findings = list(zip(self.report.findings, self.document["findings"], strict=True))[:HELD]
         contexts = self._contexts([f for f, _ in findings])
         values = {

@@ -118,7 +118,7 @@ def _around(cluster: Cluster) -> _Around:
             of_topics[e.topic].append((number, e))
         for broker in dict.fromkeys((*(broker for broker, _ in lost(e)), *found_again(e))):
             by_broker[broker].append((number, e))
-        if e.event in _OF_BROKERS and _long(e):
+        if e.event in _OF_BROKERS and (e.event != "jvm-pause" or (e.duration_ms or 0) >= PAUSE_MS):
             by_writer[e.writer].append(e)
     elections = [(number, e) for number, e in enumerate(cluster.events) if e.event in _OF_CONTROLLERS]
     return _Around(elections, {e.controller for _, e in elections if e.controller_epoch is not None}, of_topics, by_broker, by_writer)
@@ -576,10 +576,6 @@ def _finding_tone(f: Finding) -> str:
 
 def _gap(words: str, at: datetime, broker: int) -> StoryStep:
     return StoryStep("gap", at, ("gap", broker), said(words), broker=broker, tone="gap", key=(at, 4, broker, 0))
-
-
-def _long(e: Event) -> bool:
-    return e.event != "jvm-pause" or (e.duration_ms or 0) >= PAUSE_MS
 
 
 def _same(state: State, before: State) -> bool:

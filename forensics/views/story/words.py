@@ -146,7 +146,7 @@ class Wording:
         if not fencings or at is None:
             return None
         index = bisect_right(fencings, (at + timedelta(seconds=1), "\U0010ffff")) - 1
-        return fencings[index][1] if index >= 0 and _just_before(fencings[index][0], at) else None
+        return fencings[index][1] if index >= 0 and (-timedelta(seconds=1) <= at - fencings[index][0] <= FENCED_BEFORE) else None
 
     def end(self, now: FinalState) -> str:
         leads = f"broker {now.leader} leads" if now.leader is not None and now.leader >= 0 else "no leader"
@@ -187,10 +187,6 @@ _ABSENT = {
 }
 _ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_STATED, UNKNOWN})
 """Causes for which the controller's own words are more specific."""
-
-
-def _just_before(one: datetime, other: datetime) -> bool:
-    return -timedelta(seconds=1) <= other - one <= FENCED_BEFORE
 
 
 def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
