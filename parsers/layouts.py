@@ -247,6 +247,19 @@ LOG4J = Layout(
 """`[%d] %p %m (%c)%n` of every log4j.properties and log4j2.yaml that Kafka ships; a level padded by `%-5p` is accepted too. The message may
 itself end in parentheses, so the last ones are the logger."""
 
+PASTED = Layout(
+    name="%p %m (%c)%n",
+    head=regex.compile(rf"(?m)^(?:\[ *\] *)?(?:(?:{LEVELS}):? +)?(?=[A-Z\[])(?!(?:Caused by|Suppressed|Exception)\b)".encode()),
+    line=regex.compile(
+        rf"(?P<time>(?!))?(?:\[ *\] *)?(?:(?P<level>{LEVELS}):? +)?(?!(?:Caused by|Suppressed|Exception)\b)"
+        rf"(?P<message>[A-Z\[].*?)(?: \((?P<logger>[\w$]+(?:\.[\w$]+)+)\))?[ \t\r]*+"
+    ),
+    parts=(LayoutPart("level", f"(?:{LEVELS}) +"), LayoutPart("message", r".*")),
+    tail=regex.compile(r"(?m) \((?P<logger>(?>[\w$]+(?:\.[\w$]+)+))\)$"),
+    bare=True,
+)
+"""Messages of a paste that has no times."""
+
 _NAMED = ("time", "level", "logger", "message")
 _DOTTED = r"[\w$]+(?:\.[\w$]+)+"
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from parsers.catalogue.columnar.heads import Heads
-from parsers.layouts import LOG4J, Layout, LogRecord, fitting, misfit
+from parsers.layouts import LOG4J, PASTED, Layout, LogRecord, fitting, misfit
 from parsers.learning.layout import Learned, begins_record, layout_of
 from parsers.learning.worth import leaves_over
 from parsers.matching.literals import Hits, Literals, literals_of
@@ -26,6 +26,8 @@ MAX_TURNS = 16
 """Changes within a chunk after which no more layouts are learned from it: each change means that the chunk is searched again."""
 MAX_FAILURES = 4
 """Lines of a chunk in no known layout after which only every so many lines is used for learning."""
+_STAMPED = re.compile(r"\W{0,3}(?:\d+[:h]\d\d|\d{1,4}[-./]\d\d?[-./]\d{1,4}|\d{6})")
+"""Lines that begin with a time or a date, in whatever form."""
 _NO_TAB = re.compile(rb"\n(?!\t)")
 _SHOWN_LINES, _SHOWN = 3, 200
 
@@ -77,8 +79,10 @@ class LayoutsInUse:
         if learned.layout is not None:
             self._take(learned, learned.layout)
         elif not self.shown:
-            lines = (text_of(line) for line in head.split(b"\n", 64)[:64])
-            self.shown = [line[:_SHOWN] for line in lines if line.strip()][:_SHOWN_LINES]
+            lines = [text for line in head.split(b"\n", 64)[:64] if (text := text_of(line)).strip()]
+            self.shown = [line[:_SHOWN] for line in lines][:_SHOWN_LINES]
+            if any(map(PASTED.read, lines)) and not any(map(_STAMPED.match, lines)):
+                self._use(PASTED)
 
     def new_chunk(self) -> None:
         """From here on the layout may change MAX_TURNS times again."""

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
+import regex
 
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.survey import LAST_LINES, MAX_SAMPLES, REDACTED, Survey, of_other_process
@@ -177,6 +178,9 @@ class Reading:
                 self.owner, self.owner_at, self.matched_whole = None, -1, False
             else:
                 self._find_owner(data, begin)
+                if self.owner is None:  # an exception alone, as people paste it
+                    self.survey.undated += 1
+                    self.owner, self.owner_at = LogRecord(None, "", text, None, False), begin
             if self.matched_whole:
                 return
             seen = SeenText(text, text.strip(), None, begin, end, noise=noise)
@@ -207,7 +211,9 @@ class Reading:
                 complete = seen
                 if self.owner is not None and self.owner_at >= 0:
                     complete = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
-                match = apply(pattern, prefix(complete.message, complete.logger)[1], complete.logger, complete.without_logger)
+                match = _whole(pattern, complete)
+                if match is None and (split := complete.split()) is not None and (match := _whole(pattern, split)) is not None:
+                    complete = split
                 if match is not None:
                     self.matched_whole = not pattern.match_continuation_lines
                     yield from self._last_before(data, pattern, complete)
@@ -324,6 +330,10 @@ class Reading:
         self.survey.unrecognised += 1
         if len(self.survey.samples) < MAX_SAMPLES:
             self.survey.samples.append(self._raw(seen))
+
+
+def _whole(pattern: Pattern, seen: SeenText) -> regex.Match[str] | None:
+    return apply(pattern, prefix(seen.message, seen.logger)[1], seen.logger, seen.without_logger)
 
 
 def _named(seen: SeenText) -> int | None:

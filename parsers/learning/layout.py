@@ -120,7 +120,9 @@ def begins_record(text: str) -> bool:
 
 
 _BEGINNING = 120
-_THROWN = regex.compile(r"(?:[a-z]\w*+\.)++[\w$]*+(?<=Exception|Error):")
+_THROWN = regex.compile(
+    r"(?:Exception in thread \"[^\"]*\" |Caused by: |Exception: )?(?:[a-z]\w*+\.)++[\w$]*+(?<=Exception|Error)(?![\w$])"
+)
 """The first line of an exception, whose message may contain numbers as large as times."""
 
 
@@ -129,9 +131,9 @@ _MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
 
 
 def goes_on(text: str) -> bool:
-    """Whether a line begins no record in any layout: part of a stack trace, indented as by Throwable.printStackTrace, of a list of
-    settings (AbstractConfig.logAll), or printed by the JVM itself."""
-    return text.startswith("\tat ") or _SETTING.match(text) is not None or _OF_OTHERS.match(text) is not None
+    """Whether a line begins no record in any layout: an exception, part of a stack trace, indented as by Throwable.printStackTrace, of a list
+    of settings (AbstractConfig.logAll), or printed by the JVM itself."""
+    return text.startswith("\tat ") or any(of.match(text) is not None for of in (_SETTING, _OF_OTHERS, _THROWN))
 
 
 _SETTING = regex.compile(r"\t[a-z][\w.-]* = ")

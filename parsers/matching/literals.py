@@ -16,7 +16,7 @@ import regex
 from ahocorasick_rs import BytesAhoCorasick
 
 from parsers.layouts import LOG4J, Layout, abbreviates, is_one_of, prefix
-from parsers.matching.text import LOG_MARK
+from parsers.matching.text import LOG_MARK, THROWN
 from parsers.matching.tried import Tried
 from parsers.patterns.in_force import PatternSet, pattern_set
 from parsers.patterns.loggers import RELEVANT_LOGGERS
@@ -144,5 +144,10 @@ def relevant(logger: str) -> str | None:
 
 
 def mentions(head: bytes) -> bool:
-    """Whether a line with a time or a level contains a literal of the catalogue: the file is a log, though in no known layout."""
-    return any(LOG_MARK.search(head, head.rfind(b"\n", 0, start) + 1, start) for _, start, _ in literals_of().find(head))
+    """Whether a line with a time or a level, or the first line of an exception, contains a literal of the catalogue: the file is a log, though
+    in no known layout."""
+    begins = ((head.rfind(b"\n", 0, start) + 1, start) for _, start, _ in literals_of().find(head))
+    return any(LOG_MARK.search(head, begin, start) or _THROWN.match(head, begin) for begin, start in begins)
+
+
+_THROWN = regex.compile(rb"[^\w\n]{0,20}(?:" + THROWN + rb")")

@@ -7,7 +7,7 @@ from (parsers.catalogue) or the columns of an event (parsers.patterns.pattern).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import regex
@@ -18,6 +18,8 @@ from parsers.patterns.pattern import Pattern, components
 
 LONG_MESSAGE = 2048
 """Characters from which on an expression gets a time limit: no line of Kafka is that long, a hostile one may be."""
+
+_INLINE = regex.compile(r"(?: \((?P<logger>[\w.$]+)\))? (?=(?:[a-z]\w*\.){2,}+[A-Z]\w*(?:Exception|Error)\b)")
 
 
 @dataclass(slots=True)
@@ -35,6 +37,14 @@ class SeenText:
     """Lines between the record's first one and the one the literal was found in."""
     noise: int = 0
     """Control bytes before the line."""
+
+    def split(self) -> SeenText | None:
+        """The text with an exception in its line as a line of its own, as Kafka prints it; None if there is none, or it is whole."""
+        found = _INLINE.search(self.message) if "\n" not in self.message else None
+        if found is None:
+            return None
+        message = f"{self.message[: found.start()]}\n{self.message[found.end() :]}"
+        return replace(self, message=message, logger=found["logger"] or self.logger)
 
     @property
     def without_logger(self) -> str | None:

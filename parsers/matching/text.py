@@ -10,6 +10,11 @@ import regex
 _NOISE = bytes(set(range(0x20)) - set(b"\t\n\r\x1b"))
 _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOISE) + b"]")
 _EDGES = _NOISE.decode() + "\r\ufeff"
+THROWN = (
+    rb"(?:Exception in thread \"[^\"]*\" |Caused by: |Exception: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b"
+    rb"|#? ?There is insufficient memory for the Java|(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM "
+)
+"""The beginning of what Java prints of an exception, or of its own end."""
 LOG_MARK = regex.compile(rb"\d\d:\d\d:\d\d|\d{1,4}[-./]\d\d?[-./]\d{1,4}|\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b")
 """A time, a date or a level: text that identifies a line as part of a log."""
 

@@ -34,6 +34,7 @@ _DESKTOP = re.compile(
     rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?:" + _NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?|(?=\[\d{4}-))(.*)", re.DOTALL
 )
 _DYNO = re.compile(rb"(" + ISO + rb") [a-z][\w-]{0,62}\[([\w.-]{1,100})\]: ?(.*)", re.DOTALL)
+_PRI = re.compile(rb"^pri=(\w+) t=(\S+) at=\S+ ")
 _STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) (?!\d{4}-)[a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
 _SHORT = re.compile(SHORT + rb"(" + FROM + rb": ?(.*)", re.DOTALL)
 _SHORT_ISO = re.compile(_PRIORITY + rb"(" + ISO + rb") " + _FROM, re.DOTALL)
@@ -82,9 +83,11 @@ def _desktop(text: bytes) -> Peeled | None:
 
 
 def _dyno(text: bytes) -> Peeled | None:
-    """`heroku logs`: time, source, dyno."""
+    """`heroku logs`: time, source, dyno. Its Kafka prints the level, the thread and the class first, and no time."""
     match = _DYNO.fullmatch(text)
-    return Peeled(match[3], writer=match[2].decode(), utc=match[1]) if match else None
+    if match is None:
+        return None
+    return Peeled(_PRI.sub(rb"\1 [\2] ", match[3]), writer=match[2].decode(), utc=match[1])
 
 
 def _stern(text: bytes) -> Peeled | None:

@@ -7,11 +7,13 @@ here: wrappers that are known by their form alone (forms), or the names that may
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from parsers.layouts import Layout, fitting
 from parsers.learning.layout import goes_on, layout_of
+from parsers.matching.text import THROWN
 from parsers.wrappers.forms import ISO
 from parsers.wrappers.peeled import RAW, Peeled
 from parsers.wrappers.roles import are_writers
@@ -25,7 +27,7 @@ _SHAPES = tuple(
     )
 )
 """`[name] line`; `name: line`, with grep's number of the line; `name | line` or `name line`. Each also after a time, as `aws logs tail` prints it."""
-_NO_NAME = re.compile(rb"(?i:trace|debug|info|warn|error|fatal|main)|(?!(?:\d{1,3}\.){3}\d{1,3}\Z)[\d.:,TZ+-]*")
+_NO_NAME = re.compile(rb"\W+|(?i:trace|debug|info|warn|error|fatal|main)|(?!(?:\d{1,3}\.){3}\d{1,3}\Z)[\d.:,TZ+-]*")
 """Levels, times and numbers, which layouts begin with."""
 _SHARE = 0.9
 _MOST_NAMES = 1000
@@ -56,6 +58,42 @@ class Prefix:
                 self._last = name
                 return Peeled(match["text"], writer=name, utc=match["utc"])
         return Peeled(text, writer=self._last)
+
+
+class Lead:
+    """Removes what an unknown program or a person printed before log lines: `INFO|5652/0|22-01-19|[2022-…`, quotes, indentation."""
+
+    def __init__(self, constant: re.Pattern[bytes] | None) -> None:
+        self._constant = constant
+
+    def peel(self, text: bytes) -> Peeled:
+        if self._constant is not None and (lead := self._constant.match(text)) is not None:
+            text = text[lead.end() :]
+        return Peeled(_QUOTED.sub(rb")", text[marks.end(1) :]) if (marks := _MARKS.match(text)) is not None else text)
+
+
+def lead_of(lines: Sequence[bytes], given: Sequence[Layout]) -> Lead | None:
+    """The lead of a file with these first lines; None if its log lines have none. A lead is the same before nearly all of them, except for
+    its digits."""
+    leads = [found[1] for line in lines if (found := _LED.match(line)) is not None]
+    forms = Counter(_DIGITS.sub(rb"\\d+", re.escape(lead)) for lead in leads if not _MARKS_ALONE.fullmatch(lead))
+    form, count = forms.most_common(1)[0] if forms else (b"", 0)
+    # what is before the time may be a field of the layout, unless it has a time of its own
+    learned = layout_of(b"\n".join(lines), given) if form and not _TIMED.search(leads[0]) else None
+    whole = learned is not None and learned.layout is not None and learned.trouble is None
+    constant = re.compile(form) if count >= max(1, _SHARE * len(leads)) and not whole else None
+    return Lead(constant) if constant is not None or any(map(_MARKS.match, lines)) else None
+
+
+_TIMED = re.compile(rb"\d\d:\d\d:\d\d")
+_DIGITS = re.compile(rb"\d+")
+_LEVELS = rb"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
+_LOG4J = rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] +" + _LEVELS + rb" "
+_LED = re.compile(rb"(.{0,120}?)(?=" + _LOG4J + rb")")
+_MARKS_ALONE = re.compile(rb"(?:[ \t>`\"'*]|\xe2\x80[\x98-\x9d])*")
+_MARKS = re.compile(rb"((?:[ \t>`\"'*]|\xe2\x80[\x98-\x9d])+)(?:" + _LOG4J + rb"|" + _LEVELS + rb" |" + THROWN + rb")")
+"""Quotes and blanks before a log line or an exception."""
+_QUOTED = re.compile(rb"\)[`\"']+$")
 
 
 def prefix_of(lines: Sequence[bytes], given: Sequence[Layout]) -> Prefix | None:

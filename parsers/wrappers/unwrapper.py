@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 from parsers.layouts import Layout, fitting, instant
 from parsers.learning.layout import layout_of
 from parsers.lines import MAX_LOG_LINE, Outer
+from parsers.matching.text import THROWN
 from parsers.thresholds import QUARTER
 from parsers.wrappers.exports import ExportRecord, Records, records_of
 from parsers.wrappers.forms import FORMS, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled, epoch
-from parsers.wrappers.prefixes import Prefix, prefix_of
+from parsers.wrappers.prefixes import Lead, Prefix, lead_of, prefix_of
 from parsers.wrappers.roles import roles, with_roles
 from parsers.wrappers.runs import learned, run_of
 
@@ -167,7 +168,7 @@ class Unwrapper:
         self._given = given
         self._believed: set[str] = set()
         self._section = ""
-        self._prefix: Prefix | None = None
+        self._prefix: Prefix | Lead | None = None
         self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
         self._ended = False
         self._form: re.Pattern[bytes] | None = None
@@ -191,8 +192,9 @@ class Unwrapper:
             self._named = partial(with_roles, roles=learned_roles)
         wrapped = sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
         texts = [text for line in lines if (text := _uncoloured(line).rstrip(b"\r"))]
-        if 2 * sum(self._once(text) is not None for text in texts) < len(texts):
-            self._prefix = prefix_of(texts, self._given)
+        known = sum(self._once(text) is not None for text in texts)
+        if 2 * known < len(texts):
+            self._prefix = prefix_of(texts, self._given) or (lead_of(texts, self._given) if not known else None)
         return wrapped or self._prefix is not None
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
@@ -375,7 +377,7 @@ class Unwrapper:
 
     def _believe(self, name: str, peeled: Peeled) -> bool:
         inner = peeled.text
-        is_record = self._is_record(inner) or is_record_of_json(inner)
+        is_record = self._is_record(inner) or is_record_of_json(inner) or _THROWN.match(inner) is not None
         if not is_record:  # docker compose logs --timestamps: a time within a prefix
             within = (peel(inner) for other, peel, _ in FORMS.get(inner[:1], ()) if other != name)
             is_record = any(record is not None and self._is_record(record.text) for record in within)
@@ -439,6 +441,7 @@ _MAY_WRITE = re.compile(
     r"(?!(?i:trace|debug|info|warn|error|fatal|main)?$|\d[\d.:-]*$|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Aa]cceptor|[Ee]xecutor|[Pp]ool)).*|"
 )
 """A writer's name that is not a level, thread or time; '' if the wrapper names none."""
+_THROWN = re.compile(THROWN)
 _RECORD = re.compile(rb"\[\d{4}-\d")
 """Beginning of a record; no wrapper begins with it."""
 _MARK = b"\xef\xbb\xbf"

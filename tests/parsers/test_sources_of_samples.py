@@ -25,6 +25,7 @@ NOT_IN_TABLE = frozenset(
     [
         "AbstractConfig",
         "AdminZkClient",
+        "ClientUtils",
         "ConfigurationControlManager",
         "CoordinatorRuntime",
         "DynamicConfigManager",

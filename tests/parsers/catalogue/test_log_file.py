@@ -385,6 +385,27 @@ def test_unknown_layout_is_told_and_nothing_left_out() -> None:
     assert [row["offset"] for row in of(rows, "truncation")] == [7]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kafka.common.InconsistentClusterIdException: The Cluster ID a doesn't match stored clusterId Some(b) in meta.properties.\n\tat x.Y",
+        "[] ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)\njava.lang.Error: x",
+        "Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)",
+    ],
+)
+def test_a_paste_without_times_is_read_and_its_times_are_unknown(text: str) -> None:
+    event, problem = (row for row in read(text) if row["event"] != "source")
+    assert event["event"] in ("cluster-id-mismatch", "fatal-error") and event.get("time") is None
+    assert problem["reason"] == "no-date"
+
+
+def test_an_exception_in_the_line_of_its_error_is_its_cause() -> None:
+    line = (
+        "[2026-11-21 02:15:38,147] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$) kafka.common.KafkaException: no at kafka.Kafka"
+    )
+    assert [row["key"] for row in of(read(line), "fatal-error")] == ["kafka.common.KafkaException: no at kafka.Kafka"]
+
+
 def test_text_without_times_is_no_unknown_layout() -> None:
     assert of(read("nohup: ignoring input\nOpenJDK Server VM warning: x\n"), "problem") == []
 

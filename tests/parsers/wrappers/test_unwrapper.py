@@ -80,6 +80,16 @@ def test_wrapper_is_taken_off(name: str) -> None:
     assert holds_log(data)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("`", "`"), ("> ", ""), ("    ", ""), ('"', '"'), ("INFO|5652/0|Service org.apache.kafka|22-01-19 10:44:46|", "")],
+)
+def test_what_a_person_or_an_unknown_program_printed_before_lines_is_taken_off(before: str, after: str) -> None:
+    first, second, thrown = unwrapped(f"{before}{RECORD}\n{before}{RECORD}{after}\n{before}java.io.IOException: x".encode())
+    assert (first.text.decode(), second.text.decode(), thrown.text) == (RECORD, RECORD, b"java.io.IOException: x")
+    assert first.writer == second.writer == ""
+
+
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_lines_docker_cut_are_put_together(end: str) -> None:
     lines = unwrapped("\n".join([docker("a\n"), docker("b" * 9), docker("c"), docker(f"d{end}")]) + "\n")
