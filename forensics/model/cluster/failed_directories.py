@@ -39,11 +39,10 @@ class FailedDirectory:
         return self.lines[0].at
 
     def near(self, kind: str) -> list[Event]:
-        """The broker's lines of a kind around the first failure."""
-        if self.at is None:
-            return []
-        lines = (e for e in self.cluster.of(kind) if e.writer == self.broker and e.at is not None)
-        return [e for e in lines if e.at is not None and abs(e.at - self.at) <= SAME_DISK_FAILURE]
+        """The broker's lines of a kind around the first failure; of lines without times, those of the same source."""
+        first = self.lines[0]
+        lines = (e for e in self.cluster.of(kind) if e.writer == self.broker)
+        return [e for e in lines if _around(e.at, first.at) or (e.at is None and first.at is None and e.source == first.source)]
 
     @cached_property
     def refused(self) -> Event | None:
@@ -85,6 +84,10 @@ class FailedDirectory:
         return list(found.values())
 
 
+def _around(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and other is not None and abs(one - other) <= SAME_DISK_FAILURE
+
+
 def _run_with(failure: FailedDirectory, cluster: Cluster) -> BrokerRun | None:
     """The first process that was up with the directory after its last failure."""
     last = failure.lines[-1].at
@@ -114,23 +117,28 @@ def _alone(cluster: Cluster) -> Iterator[Event]:
     told = {e.writer for e in cluster.of("log-dir-offline")}
     seen: set[tuple[int | None, str | None]] = set()
     halts = (e for e in cluster.of("fatal-error") if e.reason == "log-dir")
-    for e in (*cluster.of("log-dir-error"), *halts):
+    for e in (*cluster.of("log-dir-error"), *halts, *cluster.of("log-dir-partitions")):
         if (
             e.writer not in told
             and not (e.writer is None and told)
-            and (e.writer, e.directory) not in seen
-            and not (e.directory is None and any(w == e.writer for w, _ in seen))
+            and (e.writer, _directory(e)) not in seen
+            and not (_directory(e) is None and any(w == e.writer for w, _ in seen))
         ):
-            seen.add((e.writer, e.directory))
+            seen.add((e.writer, _directory(e)))
             yield e
 
 
 def _of_broker(broker: int | None, events: Sequence[Event], cluster: Cluster) -> Iterator[FailedDirectory]:
     by_directory: dict[str | None, list[Event]] = defaultdict(list)
     for event in _own(broker, events):
-        by_directory[event.directory].append(event)
+        by_directory[_directory(event)].append(event)
     for directory, lines in sorted(by_directory.items(), key=lambda group: str(group[0])):
         yield from _separate(FailedDirectory(broker, directory, lines, cluster))
+
+
+def _directory(event: Event) -> str | None:
+    """The log directory that a line names; a halt names all of them, which may be one."""
+    return event.directory or (event.value if event.event == "fatal-error" and ", " not in (event.value or ", ") else None)
 
 
 def _own(broker: int | None, events: Sequence[Event]) -> list[Event]:

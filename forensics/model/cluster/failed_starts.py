@@ -24,7 +24,8 @@ _READ = _BEGINS | _MISMATCHES | named(_FIRST, "broker-state", "broker-started", 
 LOCKED = "locked"
 _ENDS = ENDS_PROCESS | HALTING | {LOCKED}
 _OF_START = re.compile(r"start(?:ing|up)|while waiting for|unable to register|meta\.properties|ConfigException")
-_OF_MAIN = re.compile(r"Exiting Kafka due to fatal exception|(?:ERROR|FATAL)\s+\(kafka\.Kafka\$\)")
+_THROWN = re.compile(r"Inconsistent(?:ClusterId|BrokerId|NodeId)Exception")
+_OF_MAIN = re.compile(r"Exiting Kafka due to fatal exception|Exception in thread \"main\"|(?:ERROR|FATAL)\s+\(kafka\.Kafka\$\)")
 """Kafka#main prints this of the process that it starts, never of one that is up."""
 
 
@@ -51,7 +52,7 @@ def failed_starts(cluster: Cluster) -> dict[int | None, list[FailedStart]]:
     """The failed starts of each node, in order of time."""
     own: dict[int | None, list[Event]] = defaultdict(list)
     for e in cluster.of(*_READ):
-        if e.line is not None and (e.writer is not None or e.event == "fatal-error"):
+        if e.line is not None and (e.writer is not None or e.event == "fatal-error" or e.event in _MISMATCHES):
             own[e.writer].append(e)
     found = {node: [_judged(a, node, cluster) for a in _attempts(events)] for node, events in own.items()}
     return {node: attempts for node, attempts in found.items() if attempts}
@@ -137,7 +138,8 @@ def _attempts(events: Sequence[Event]) -> Iterator[_Attempt]:
             current = _started(e, current)
         elif e.event == "broker-started" and current is not None:
             current.up = current.up or not current.errors
-        elif e.event in _MISMATCHES and e.key is None and current is not None and not current.up:
+        elif e.event in _MISMATCHES and e.key is None and (_THROWN.search(e.text or "") if current is None else not current.up):
+            current = current or _Attempt(None)  # the exception alone, without the line of the start that failed
             current.refused(e)
         elif e.event == "fatal-error" and e.reason in _ENDS:
             current = _with_error(e, current)

@@ -54,7 +54,7 @@ INTERRUPTED = "interrupted"
 EXPRESSIONS = tuple(cause.found.pattern for cause in _CAUSES)
 """What the errors say."""
 _NAMED = {cause.name: cause for cause in _CAUSES}
-_EFFECTS = ("mapped-file", "log-dirs-failed")
+_EFFECTS = ("mapped-file", "log-dirs-failed", "corrupt-file")
 """Causes that say what a process could not do, not why."""
 _REFUSED = {
     "full": "disk-full",

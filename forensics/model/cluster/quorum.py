@@ -74,6 +74,8 @@ class NoLeader:
     """When the first of them did."""
     attempts: int = 0
     """How often a voter asked for votes in vain."""
+    epochs: int = 0
+    """The number of epochs in which nodes knew no leader."""
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -193,6 +195,8 @@ def _known_to_voters(cluster: Cluster) -> bool:
 
 def _counts(w: NoLeader, cluster: Cluster) -> bool:
     lasts = (w.end or w.known_until) - w.latest
+    if w.end is None and w.epochs > 1 and not w.down and cluster.until is not None and cluster.until - w.known_until < NO_QUORUM:
+        return True  # one election after the other without a leader, at the end of the evidence
     if lasts < NO_QUORUM or (w.leader is None and w.shown_by == {SEARCHED} and _starts(w, cluster)):
         return False
     brokers = [n.id for n in cluster.nodes.values() if n.broker and n.id in cluster.named]  # others may be of another cluster
@@ -282,6 +286,7 @@ def _judged(w: _Window, cluster: Cluster) -> NoLeader | None:
         searching=tuple(sorted({s.event.writer for s in w.signs if s.event.writer is not None})),
         searched=w.first.at,
         attempts=len(candidates) - (w.over is not None and any(s.event.writer == w.over.leader for s in candidates[-1:])),
+        epochs=len({s.epoch for s in w.signs}),
         shown_by=frozenset({SEARCHED}),
         evidence=tuple(e for e in (written, w.first.event, *[s.event for s in candidates[:1]], w.over.event if w.over else None) if e),
     )
@@ -428,6 +433,7 @@ def _both(one: NoLeader, other: NoLeader) -> NoLeader:
         searching=tuple(sorted({*one.searching, *other.searching})),
         searched=min((at for at in (one.searched, other.searched) if at is not None), default=None),
         attempts=one.attempts + other.attempts,
+        epochs=one.epochs + other.epochs,
         shown_by=one.shown_by | other.shown_by,
         evidence=tuple(dict.fromkeys((*one.evidence, *other.evidence))),
     )
