@@ -23,18 +23,15 @@ from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, Clu
 from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, FileSpans, relations
 from forensics.model.cluster.copies import LOG_SUFFIX, Copies
 from forensics.model.cluster.directions import EpochLine, straightened
-from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
+from forensics.model.cluster.excluded import SET_ASIDE, set_aside
+from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
-from forensics.model.cluster.quotations import quotations
-from forensics.model.cluster.renamed import renamed
 from forensics.model.cluster.replays import without_repeats
-from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from forensics.model.cluster.shifted_copies import READ, shifts
-from forensics.model.cluster.unrelated import unrelated
 from forensics.model.cluster.zones import (
     MINUTE_MS,
     QUARTER_MS,
@@ -688,7 +685,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     archives, ignored = _digests(gathered)
     collected = straightened(list(_collected(gathered)), partial(_epoch_lines, gathered))
     sources = _sources(collected)
-    aside = _set_aside(gathered, collected, sources)
+    aside = set_aside(gathered, collected, sources)
     others = frozenset(path for other in aside for path in other.paths)
     if others:
         gathered = gathered.without(others)
@@ -748,43 +745,6 @@ def _latest_times(events: Iterable[Event], set_back: Container[str]) -> dict[int
         file.sort(key=place_in)
         found.update(zip(map(id, file), latest_times(file), strict=True))
     return found
-
-
-SET_ASIDE = "set-aside"
-"""Kind of the sources that were set aside."""
-
-
-def _set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
-    """The files of other clusters, sample configurations, renamed copies and quotations."""
-    nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
-    found = _other_clusters(gathered, sources, nodes)
-    gone = {path for other in found for path in other.paths}
-    if gone:
-        gathered = gathered.without(gone)
-    files = {s.path for s in sources if s.kind == "server-properties" and s.path not in gone}
-    configs = gathered.rows(_settings(DECIDING), "source", "node", "key", "value").to_pylist() if files else []
-    identities = gathered.rows(of_kinds(("log-directory-identity",)), "node")["node"].to_pylist() if files else []
-    known = {n for path, own in nodes.items() if path not in gone for n in own} | {n for n in identities if n is not None}
-    unused = samples(configs, files, known)
-    copied = [path for path in renamed(sources) if path not in gone]
-    quoted = [path for path in quotations(sources, nodes) if path not in gone]
-    others = (("sample", unused), ("copy", copied), ("quotation", quoted))
-    return (*found, *(SetAside(why, tuple(paths)) for why, paths in others if paths))
-
-
-def _settings(keys: Iterable[str]) -> Mask:
-    known = pa.array(list(keys))
-    return lambda events: pc.and_(pc.equal(events["event"], "config"), pc.fill_null(pc.is_in(events["key"], known), False))
-
-
-def _other_clusters(gathered: Gathered, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
-    """By the cluster ids in logs and meta.properties."""
-    printed, on_disk = _settings((CLUSTER_ID,)), of_kinds(("log-directory-identity",))
-    naming = gathered.rows(lambda t: pc.and_(pc.or_(printed(t), on_disk(t)), pc.is_valid(t["value"])), "source", "value")
-    ids = {(row["source"], row["value"]) for row in naming.to_pylist()}
-    if len({value for _, value in ids}) < 2:
-        return ()
-    return unrelated(sources, sorted(ids), nodes)
 
 
 def _with_owners(
