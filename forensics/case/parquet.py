@@ -16,6 +16,7 @@ from forensics.case.write import CaseRefused, Writer, handovers, of_report, outs
 from forensics.incidents.folding import places
 from forensics.incidents.judging import NAME, PARTITION
 from forensics.model.findings import Finding
+from forensics.model.message import Range
 from forensics.model.rows import Rows
 from forensics.output.files import whole_directory
 from forensics.views.document import Report
@@ -57,6 +58,9 @@ def _places(number: int, f: Finding) -> Iterator[dict[str, Any]]:
     of_finding = {"finding": number, "id": f.id, "kind": f.kind, "severity": f.severity, "confidence": f.confidence, "cause": f.cause}
     for p in places(f) or (f.place,):
         there = {name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed")}
-        for r in p.offsets or (None,):
+        parts: dict[Range | None, dict[str, Any]] = {
+            part.offsets: {"committed": part.committed, "confidence": part.confidence} for part in p.parts
+        }
+        for r in parts or p.offsets or (None,):
             ends = {"first_offset": r.start if r is not None else None, "end_offset": r.end if r is not None else None}
-            yield {**of_finding, **there, "brokers": list(p.brokers or f.brokers), **ends}
+            yield {**of_finding, **there, **parts.get(r, {}), "brokers": list(p.brokers or f.brokers), **ends}

@@ -30,10 +30,8 @@ from forensics.model.findings import (
     Finding,
     Fold,
     Place,
-    Records,
     Rule,
     Statement,
-    Written,
 )
 from forensics.model.findings import places as places
 from forensics.model.message import Message, Value, said, values
@@ -91,7 +89,7 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
     groups: _Groups = defaultdict(list)
     for f in _worst(findings, many) if many.worst else findings:
         incident = None if many.whenever else incident_of(f)
-        what = f.severity, f.confidence, f.cause, f.committed, f.topic is None, f.partition is None, many.key(f)
+        what = f.severity, f.confidence, f.cause, f.committed is False, f.topic is None, f.partition is None, many.key(f)
         groups[what, incident].append(f)
     merged: list[Finding] = []
     if not many.recurs:
@@ -155,6 +153,7 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             partition=None,
             leader_epoch=None,
             offsets=(),
+            committed=first.committed if len({f.committed for f in group}) == 1 else None,
             brokers=_brokers(group),
             start=_start(group),
             start_latest=_start_latest(group),
@@ -162,6 +161,7 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             salvageable=None,
             written=None,
             records=None,
+            parts=(),
             clients=(),
             evidence=_evidence(group),
             places=_places(group) if many.recurs else tuple(f.place for f in group),
@@ -225,40 +225,16 @@ def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
     return tuple(
         first.place
         if len(own) == 1 and len(first.offsets) < 2 and len(first.brokers) < 2  # each of them once
-        else Place(
-            first.topic,
-            first.partition,
-            first.leader_epoch,
-            first.start,
-            _end(own),
-            tuple(dict.fromkeys(r for f in own for r in f.offsets)),
-            first.committed,
-            _brokers(own),
-            len(own),
-            first.salvageable,
-            first.clients,
-            _written(own),
-            _records(own),
+        else replace(
+            first.place,
+            end=_end(own),
+            offsets=tuple(dict.fromkeys(r for f in own for r in f.offsets)),
+            brokers=_brokers(own),
+            times=len(own),
         )
         for own in by_partition.values()
         for first in own[:1]
     )
-
-
-def _written(losses: Sequence[Statement]) -> Written | None:
-    """When the records of all losses of a partition were written."""
-    spans = [f.written for f in losses if f.written is not None]
-    if len(spans) < 2:
-        return spans[0] if spans else None
-    begins, ends = [s.since for s in spans if s.since is not None], [s.until for s in spans if s.until is not None]
-    return Written(min(begins) if len(begins) == len(spans) else None, max(ends) if len(ends) == len(spans) else None)
-
-
-def _records(losses: Sequence[Statement]) -> Records | None:
-    """How many records all losses of a partition have."""
-    known = [f.records for f in losses if f.records is not None]
-    counts = [r.count for r in known if r.count is not None]
-    return Records(sum(counts) if len(counts) == len(losses) else None, known[0].log) if known else None
 
 
 def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:

@@ -21,7 +21,23 @@ from typing import Annotated
 
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.model.cluster.availability import Spans
-from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
+from forensics.model.findings import (
+    CLUSTER_DOC,
+    CONFIDENCES,
+    CUT,
+    LEVELS,
+    LOST,
+    POSSIBLE,
+    UNSETTLED,
+    Finding,
+    Impact,
+    LossPart,
+    Purpose,
+    Rule,
+    Statement,
+    lost_parts,
+    offsets_in,
+)
 from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.record import Int32, Record
 from forensics.proof.aftermath import sentences
@@ -135,9 +151,9 @@ class ClusterFindings:
         """By incident, the partitions that may have lost records in it. Many findings that are only possible are folded into one of no
         incident, so the folded ones do not show it."""
         doubtful: dict[str | None, set[tuple[str | None, int | None]]] = defaultdict(set)
-        for f in self._found.get(kind_of(Purpose.LOSS), ()):
-            if f.confidence == "possible" and f.committed is not False:
-                doubtful[self._incident_of(f)] |= hit([f])
+        for f, place, part in lost_parts(self._found.get(kind_of(Purpose.LOSS), ())):
+            if part.kind == POSSIBLE:
+                doubtful[self._incident_of(f)].add((place.topic, place.partition))
         return doubtful
 
     def _incident(self, group: _Group, members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]]) -> Incident:
@@ -453,10 +469,6 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
     )
 
 
-_LOSSES = ((True, "committed"), (None, "unknown-status"), (False, "uncommitted"))
-"""Messages of certain and probable losses, by commitment."""
-
-
 def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], *, ended: bool) -> Iterator[Message]:
     """`doubtful`: the partitions that may have lost records. `ended`: of a cluster before the one at the end."""
     yield from _impact_of_losses([f for f in members if f.loss])
@@ -490,11 +502,19 @@ def _lasted(f: Statement, *, ended: bool) -> Message:
 
 
 def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[Message]:
-    for committed, name in _LOSSES:
-        if own := [f for f in losses if f.confidence != "possible" and f.committed is committed]:
-            yield said(f"incident/{name}", offsets=offsets_in((f, p) for f in own for p in places(f)) or None, partitions=len(hit(own)))
-    if uncommitted := hit(f for f in losses if f.confidence == "possible" and f.committed is False):
-        yield said("incident/perhaps-uncommitted", partitions=len(uncommitted))
+    alike: dict[tuple[str, bool], list[LossPart]] = defaultdict(list)
+    for f, place, part in lost_parts(losses):
+        alike[part.kind, part.confidence == CONFIDENCES[0]].append((f, place, part))
+    for kind, name in ((LOST, "committed"), (UNSETTLED, "unknown-status"), (CUT, "uncommitted")):
+        if own := alike[kind, False]:
+            at_least = any(part.at_least or part.offsets.end is None for *_, part in own)
+            yield said(f"incident/{name}", offsets=offsets_in(own) or None, at_least=at_least, partitions=_partitions_of(own))
+    if uncommitted := _partitions_of(alike[CUT, True]):
+        yield said("incident/perhaps-uncommitted", partitions=uncommitted)
+
+
+def _partitions_of(lost: Iterable[LossPart]) -> int:
+    return len({(place.topic, place.partition) for _, place, _ in lost})
 
 
 def _not_over(members: Sequence[Finding]) -> Iterator[Message]:

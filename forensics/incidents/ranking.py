@@ -6,7 +6,7 @@ or of incidents (incidents).
 
 from __future__ import annotations
 
-from forensics.model.findings import MINOR, Rule, Statement, Urgency
+from forensics.model.findings import CUT, MINOR, Rule, Statement, Urgency, lost_parts
 
 
 def urgency(f: Statement, rule: Rule) -> Urgency:
@@ -15,7 +15,7 @@ def urgency(f: Statement, rule: Rule) -> Urgency:
         return Urgency.MINOR
     if rule.urgency is not Urgency.LOST:
         return Urgency.OVER if f.end is not None or f.cluster else rule.urgency
-    if f.loss and f.committed is False:
+    if f.loss and all(part.kind == CUT for *_, part in lost_parts([f])):
         return Urgency.OVER
     if f.confidence == "possible":
         return Urgency.OVER if f.cluster else Urgency.BROKEN

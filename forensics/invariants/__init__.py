@@ -36,4 +36,4 @@ def _weakened(f: Finding, why: Sequence[Violation]) -> Finding:
     severity = min(f.severity, "medium", key=LEVELS.index) if confidence == CONFIDENCES[0] != f.confidence else f.severity
     contradicted = tuple(dict.fromkeys(v.what for v in why))
     incident = None if any(v.apart for v in why) else f.incident
-    return replace(f, confidence=confidence, severity=severity, incident=incident, values=(*f.values, ("contradicted", contradicted)))
+    return replace(f.at_most(confidence), severity=severity, incident=incident, values=(*f.values, ("contradicted", contradicted)))

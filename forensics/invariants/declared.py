@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import PLACES, Evidence, Finding, Place, Purpose, Salvageable, places
-from forensics.model.message import Message, Range, Value, decoded
+from forensics.model.message import Message, Range, Value, decoded, joined
 from forensics.model.rows import Rows
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
@@ -206,14 +206,15 @@ def counts_add_up(told: Told) -> Iterator[Violation]:
     """No more records than offsets, and what is recoverable and what is missing are the lost offsets, each once."""
     for own in told.losses.values():
         for f, p in own:
-            if (total := _length(p.offsets)) is None:
+            lost = joined(part.offsets for part in p.parts)
+            if (total := _length(lost)) is None:
                 continue
             saved = p.salvageable or Salvageable()
             many = max((p.records.count if p.records is not None else None) or 0, sum(x.records for x in saved.producers))
             if many > total:
                 yield _violated("counts-add-up", f, leaves="probable", place=p.name, records=many, offsets=total)
             parts = (*(h.offsets for h in saved.held), *saved.missing)
-            if (_length(parts) or 0) > total or not all(any(r.covers(part) for r in p.offsets) for part in parts):
+            if (_length(parts) or 0) > total or not all(any(r.covers(part) for r in lost) for part in parts):
                 yield _violated("parts-of-the-loss", f, leaves="probable", place=p.name)
 
 
@@ -279,13 +280,16 @@ def ids_differ(told: Told) -> Iterator[Violation]:
 def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
     """Lost: a loss that is sure, and was not surely uncommitted; unknown: none that was surely committed; a cut tail: only uncommitted ones."""
     for row in told.states():
-        own = [f for f, _ in told.losses.get((0, row["topic"], row["partition"]), ()) if f.cause != FOREIGN or row["verdict"] == LOST]
-        sure = {f.committed for f in own if f.confidence != "possible"}
+        own = told.losses.get((0, row["topic"], row["partition"]), ())
+        own = [(f, p) for f, p in own if f.cause != FOREIGN or row["verdict"] == LOST]
+        sure = {part.committed for _, p in own for part in p.parts if part.confidence != "possible"}
         verdict = row["verdict"]
         wrong = {LOST: not sure - {False}, UNKNOWN: True in sure, TAIL_CUT: sure - {False} or not own, INTACT: sure}
         if wrong.get(verdict):
             named = {"place": _name(row), "verdict": verdict}
-            yield _violated("verdicts-are-those-of-losses", *dict.fromkeys(own), leaves="probable", evidence=_of_state(row), **named)
+            yield _violated(
+                "verdicts-are-those-of-losses", *dict.fromkeys(f for f, _ in own), leaves="probable", evidence=_of_state(row), **named
+            )
 
 
 def gone_has_an_end(told: Told) -> Iterator[Violation]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import Enum, IntEnum, auto
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import pyarrow as pa
 
@@ -197,6 +197,29 @@ class Records(Record):
     ]
 
 
+LOST, UNSETTLED, POSSIBLE, CUT = "lost", "unsettled", "possible", "cut"
+
+
+@dataclass(frozen=True, slots=True)
+class LostPart(Record):
+    """Adjacent offsets of a loss of which the same is known."""
+
+    offsets: Annotated[Range, "its offsets; the end is null if it is unknown"]
+    committed: Annotated[bool | None, "whether the records were committed; null if unknown"]
+    confidence: Annotated[str, "certain, probable or possible"]
+    at_least: Annotated[bool, "records above may be lost as well; their number is unknown"] = False
+    records: Annotated[int | None, "number of records; null: at most as many as there are offsets"] = None
+    still_on: Annotated[tuple[Int32, ...], "brokers whose disks still hold all of it"] = ()
+    perhaps_on: Annotated[tuple[Int32, ...], "brokers whose disks hold all of it unless that was not flushed before a crash"] = ()
+
+    @property
+    def kind(self) -> str:
+        """LOST: committed; UNSETTLED: gone, commit status unknown; POSSIBLE: may be lost; CUT: never committed, possibly not gone."""
+        if self.committed is False:
+            return CUT
+        return POSSIBLE if self.confidence == CONFIDENCES[0] else LOST if self.committed else UNSETTLED
+
+
 @dataclass(frozen=True, slots=True)
 class Place(Record):
     """A partition that an event affected, and what happened there."""
@@ -214,11 +237,7 @@ class Place(Record):
     clients: Annotated[tuple[Client, ...], "as in the finding"] = ()
     written: Annotated[Written | None, "as in the finding"] = None
     records: Annotated[Records | None, "as in the finding"] = None
-
-    @property
-    def nth(self) -> int | None:
-        """Which one it is of findings that are alike in all else of which the id is made; None: the first."""
-        return None
+    parts: Annotated[tuple[LostPart, ...], "as in the finding"] = ()
 
     @property
     def name(self) -> str:
@@ -229,7 +248,7 @@ class Place(Record):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement(Record):
     """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it. `salvageable`, `clients`,
-    `written` and `records` are those of a loss in one partition; `places` have their own."""
+    `written`, `records` and `parts` are those of a loss in one partition; `places` have their own."""
 
     kind: Annotated[str, "kind of the finding, as `kafka-forensics rules` lists them"]
     severity: Annotated[str, "critical, high, medium, low or info"]
@@ -241,14 +260,18 @@ class Statement(Record):
     start: Annotated[datetime | None, "begin (UTC); if `start_latest` is given, the earliest possible one"] = None
     start_latest: Annotated[datetime | None, "latest possible begin (UTC); null: it began at `start`"] = None
     end: Annotated[datetime | None, "end (UTC); null if it lasts to the end of the evidence, or is unknown"] = None
-    offsets: Annotated[tuple[Range, ...], "ranges of offsets, `end` exclusive; a null `end` is unknown"] = ()
-    committed: Annotated[bool | None, "whether the records were committed; null if unknown"] = None
+    offsets: Annotated[
+        tuple[Range, ...],
+        "ranges of offsets, `end` exclusive; a null `end` is unknown. Of a loss: of those parts that are as sure as the finding",
+    ] = ()
+    committed: Annotated[bool | None, "whether the records were committed; null if unknown, or if the parts of a loss differ in it"] = None
     cause: Annotated[str | None, "cause, for kinds with several causes"] = None
     loss: Annotated[bool, "whether it says that records are lost, read before or not"] = False
     cluster: Annotated[Int32, CLUSTER_DOC] = 0
-    still_on: Annotated[tuple[Int32, ...], "brokers whose disks still hold the lost records"] = ()
+    still_on: Annotated[tuple[Int32, ...], "brokers whose disks still hold some of the lost records; `parts` says which"] = ()
     perhaps_on: Annotated[
-        tuple[Int32, ...], "brokers whose logs had the lost records and were never cut, if these may not have been flushed before a crash"
+        tuple[Int32, ...],
+        "other brokers whose logs had some of the lost records and were never cut, if these may not have been flushed before a crash",
     ] = ()
     salvageable: Annotated[
         Salvageable | None,
@@ -259,6 +282,7 @@ class Statement(Record):
     ] = ()
     written: Annotated[Written | None, "when the lost records were appended (UTC); null if unknown, or if the finding is not a loss"] = None
     records: Annotated[Records | None, "how many records the lost offsets have; null if the finding is not a loss"] = None
+    parts: Annotated[tuple[LostPart, ...], "the offsets of a loss by what is known of them; empty if the finding is not a loss"] = ()
     incident: Annotated[
         str | None,
         "id of its incident; of the first one, if it is about several; null if no incident, or an unknown one of many, is its cause",
@@ -324,6 +348,7 @@ class Statement(Record):
             clients=self.clients,
             written=self.written,
             records=self.records,
+            parts=self.parts,
         )
 
     @property
@@ -421,7 +446,16 @@ class Finding(Statement):
     def doubted(self, why: Message) -> Finding:
         """At most possible, for this reason."""
         severity = min(self.severity, "medium", key=LEVELS.index)
-        return replace(self, confidence="possible", severity=severity, values=(*self.values, ("doubt", why)))
+        return replace(self.at_most(CONFIDENCES[0]), severity=severity, values=(*self.values, ("doubt", why)))
+
+    def at_most(self, confidence: str) -> Finding:
+        """No surer than that, in all its parts."""
+
+        def weaker(parts: tuple[LostPart, ...]) -> tuple[LostPart, ...]:
+            return tuple(replace(p, confidence=lower(p.confidence, confidence)) for p in parts)
+
+        there = tuple(replace(p, parts=weaker(p.parts)) if p.parts else p for p in self.places)
+        return replace(self, confidence=lower(self.confidence, confidence), parts=weaker(self.parts), places=there)
 
     def of_partition(self, topic: str, partition: int) -> Finding:
         """The same finding for this partition. Nearly every finding passes here, and `replace` takes five times as long."""
@@ -660,14 +694,23 @@ def places(finding: Statement) -> tuple[Place, ...]:
     return finding.places or ((finding.place,) if finding.topic is not None else ())
 
 
-def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
+F = TypeVar("F", bound=Statement)
+LossPart = tuple[Statement, Place, LostPart]
+
+
+def lost_parts(findings: Iterable[F]) -> Iterator[tuple[F, Place, LostPart]]:
+    """The parts of all losses, each with its finding and its place."""
+    return ((f, place, part) for f in findings if f.loss for place in places(f) for part in place.parts)
+
+
+def offsets_in(lost: Iterable[LossPart]) -> int:
     """The number of offsets known to be lost. Offsets that several replicas had brought from an earlier partition of this name count
     once."""
     count = 0
     brought: dict[str, list[Range]] = defaultdict(list)
-    for f, p in lost:
-        if f.cause == "inherited-log":
-            brought[p.name].extend(p.offsets)
+    for f, place, part in lost:
+        if part.offsets.length is not None and f.cause == "inherited-log":
+            brought[place.name].append(part.offsets)
         else:
-            count += sum(r.length or 0 for r in p.offsets)
-    return count + sum(r.length or 0 for ranges in brought.values() for r in joined(r for r in ranges if r.end is not None))
+            count += part.offsets.length or 0
+    return count + sum(r.length or 0 for ranges in brought.values() for r in joined(ranges))

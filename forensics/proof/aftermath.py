@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.model.findings import Client, Place, Statement
-from forensics.model.message import Message, said
+from forensics.model.message import Message, joined, said
 from forensics.thresholds import NAMED
 
 _GOES_ON = ("skips", "skipped", "unknown", "reset", "returns", "went-back")
@@ -28,7 +28,8 @@ def _many(place: Place) -> Message:
     if any(r.end is None for r in place.offsets):
         return said("aftermath/unknown-number")
     count, records = sum(r.length or 0 for r in place.offsets), place.records.count if place.records is not None else None
-    return said("aftermath/offsets", count=count, records=records if records != count else None)
+    at_least = any(part.at_least for part in place.parts)
+    return said("aftermath/offsets", count=count, records=records if records != count else None, at_least=at_least)
 
 
 def _held(loss: Statement, place: Place) -> Iterator[Message]:
@@ -52,7 +53,7 @@ def of_groups(clients: Sequence[Client], place: Place) -> Iterator[Message]:
 
 
 def _of_group(client: Client, place: Place) -> Message:
-    everything = client.had_read is not None and (client.had_read,) == place.offsets
+    everything = (client.had_read,) == joined(part.offsets for part in place.parts) and not any(part.at_least for part in place.parts)
     return said(
         "aftermath/group",
         share=client.protocol == "share",

@@ -6,13 +6,14 @@ finding (forensics.rules.data_loss).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import pairwise, takewhile
 from operator import itemgetter
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.findings import LostPart
 from forensics.model.message import Message, Range
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Removal
@@ -52,19 +53,46 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Offsets that were in a log of an earlier leader and not in that of the new one."""
+    """What one hand-over lost: offsets that were in a log of an earlier leader and not in that of the new one. The log was cut once and at one
+    place, whatever is known of the records above."""
 
-    range: Range
+    parts: tuple[LostPart, ...]
+    """By what is known of them, rising."""
     reached: int
     """Offset (exclusive) that the lost log is known to have reached."""
-    committed: bool | None
-    confidence: str
     cause: str
     row: Handover
     hop: LeaderTransition
     below: Below | None = None
-    parts: tuple[Loss, ...] = ()
-    """Of the whole loss in a hand-over: its parts, by what is known of them."""
+
+    @property
+    def sure(self) -> Sequence[LostPart]:
+        """The parts that are at least probable; if there are none, all."""
+        return [p for p in self.parts if p.confidence != POSSIBLE] or self.parts
+
+    @property
+    def worst(self) -> LostPart:
+        """The part that it is known for: one that was committed, else one that may have been."""
+        return _worst(self.sure)
+
+    @property
+    def _cut(self) -> Sequence[LostPart]:
+        """Those that are surely gone, without those that were never committed if others were."""
+        return [p for p in self.sure if p.committed is not False] or self.sure
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the records of the range were committed; None if unknown for some."""
+        return self.worst.committed if len({p.committed for p in self._cut}) == 1 else None
+
+    @property
+    def confidence(self) -> str:
+        return self.worst.confidence
+
+    @property
+    def range(self) -> Range:
+        """From where the log was cut to the last of those that are surely gone, without those that were never committed if others were."""
+        return Range(self.parts[0].offsets.start, self._cut[-1].offsets.end)
 
     @property
     def term(self) -> Term:
@@ -73,10 +101,10 @@ class Loss:
 
     @property
     def removals(self) -> tuple[Removal, ...]:
-        """The removals from logs that had records of this part, or may have had some, the furthest first."""
+        """The removals from logs that had some of these records, or may have had some, the furthest first."""
         cut = self.hop.cut if self.cause == HW_TRUNCATION else None
         found = dict.fromkeys((*self.hop.removals, *((cut,) if cut is not None else ())))
-        return tuple(r for r in found if _reaches(r, self.range))
+        return tuple(r for r in found if _reaches(r, self.parts[0].offsets))
 
     @property
     def proven(self) -> bool:
@@ -85,17 +113,20 @@ class Loss:
         return found is not None and not found[0].start.exact
 
     @property
+    def open(self) -> bool:
+        """No evidence shows where the lost log ended."""
+        return self.parts[-1].offsets.end is None
+
+    @property
     def at_least(self) -> bool:
-        """The log may have gone on a little beyond the end."""
-        if self.range.end != self.reached or (found := removed_range(self.row)) is None:
-            return False
-        return not found[1].exact_end and found[1].end.at_most is not None
+        """The log may have gone on beyond what is surely gone."""
+        return any(p.at_least for p in self.parts)
 
     @property
     def excuse(self) -> Message | None:
-        """Why these records may not have been acknowledged to any producer."""
+        """Why those records that are not known to be committed may not have been acknowledged to any producer."""
         because = self.row.resent_because
-        return because if self.committed is not True and isinstance(because, Message) else None
+        return because if any(p.committed is not True for p in self.parts) and isinstance(because, Message) else None
 
     @property
     def weighed(self) -> bool:
@@ -109,22 +140,6 @@ class Loss:
         return mark.at_least if mark.low and (before is None or mark.low[0] is not before.event) else None
 
     @property
-    def still_on(self) -> tuple[int, ...]:
-        """Brokers on whose disks all of the records still are; if the end is open, all that are known."""
-        end = self._known_end
-        return tuple(sorted({broker for broker, surely, _ in holders(self.hop) if surely >= end}))
-
-    @property
-    def perhaps_on(self) -> tuple[int, ...]:
-        """Brokers whose logs had all of them and were never cut, if it is unknown whether these were flushed before a crash."""
-        end = self._known_end
-        return tuple(sorted({broker for broker, surely, to in holders(self.hop) if surely < end <= to}))
-
-    @property
-    def _known_end(self) -> int:
-        return self.range.end if self.range.end is not None else max(self.reached, self.range.start + 1)
-
-    @property
     def evidence(self) -> tuple[Event, ...]:
         seen = tuple(e for piece in self.hop.pieces for e in piece.seen)[:2]
         others = (e for r in self.removals[1:] for e in r.evidence)
@@ -134,24 +149,11 @@ class Loss:
 @cached_on_timeline
 def losses(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Loss, ...]:
     """All losses of a partition, in the order of the rows."""
-    return tuple(loss for row, hop in transitions(timeline, cluster) for loss in losses_of(row, hop))
+    return tuple(loss for row, hop in transitions(timeline, cluster) if (loss := loss_of(row, hop)) is not None)
 
 
-@cached_on_timeline
-def whole_losses(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Loss, ...]:
-    """The losses of each hand-over as one: the log was cut once and at one place, whatever is known of the records above. Its range is of
-    those that are surely gone, without those that were never committed if others were."""
-    return tuple(_whole(tuple(parts)) for _, parts in groupby(losses(timeline, cluster), key=lambda loss: loss.term.order))
-
-
-def _whole(parts: tuple[Loss, ...]) -> Loss:
-    sure = [p for p in parts if p.confidence != POSSIBLE] or parts
-    sure = [p for p in sure if p.committed is not False] or sure
-    worst = min(sure, key=lambda p: (True, None, False).index(p.committed))
-    lost, reached = Range(parts[0].range.start, sure[-1].range.end), max(p.reached for p in parts)
-    committed = worst.committed if len({p.committed for p in sure}) == 1 else None
-    sureness = max((p.confidence for p in sure), key=STRENGTH.index)
-    return replace(worst, range=lost, reached=reached, committed=committed, confidence=sureness, parts=parts)
+def _worst(parts: Iterable[LostPart]) -> LostPart:
+    return min(parts, key=lambda p: ((True, None, False).index(p.committed), -STRENGTH.index(p.confidence)))
 
 
 def _reaches(removal: Removal, part: Range) -> bool:
@@ -179,32 +181,52 @@ def _intact(broker: int, cluster: Cluster) -> bool:
     return availability.running is not None or (bool(availability.lives) and availability.lives[-1].outcome == "stopped")
 
 
-def _by_holder(part: Lost, hop: LeaderTransition) -> Iterator[Lost]:
-    """The part, split where a disk that still has some of it ends. If its own end is open, more than is known may be on that disk."""
-    ends = {to for _, *both in holders(hop) for to in both} if part.end is not None else set()
-    for to in sorted(to for to in ends if part.start < to < (part.end or 0)):
-        yield replace(part, end=to)
-        part = replace(part, start=to)
-    yield part
+def loss_of(row: Handover, hop: LeaderTransition) -> Loss | None:
+    """The loss in a hand-over; None if nothing is known to be lost."""
+    lost = list(lost_in(0, row))
+    parts = [p for part in _known_and_open(lost) for p in _by_holder(part, hop)]
+    if not parts:
+        return None
+    worst, had = _worst([p for p in parts if p.confidence != POSSIBLE] or parts), any(part.committed for part in lost)
+    why = cause(row, worst.committed, any_committed=had)
+    if why == FOREIGN:
+        start = parts[0].offsets.start if parts[-1].offsets.end is None else None
+        parts = [p for p in parts if not _brought_again(start if start is not None else p.offsets.end or 0, hop)]
+    known = [n for n, p in enumerate(parts) if p.offsets.end is not None]
+    last = max((n for n in known if parts[n].confidence != POSSIBLE), default=max(known, default=None))
+    if last is not None and (parts[-1].offsets.end is None or _goes_on(row, parts[last])):
+        parts[last] = replace(parts[last], at_least=True)
+    below = _below(row, lost[0]) if lost[0].end is not None and parts and parts[0].offsets.start == lost[0].start else None
+    return Loss(tuple(parts), max(p.reached for p in lost), why, row, hop, below) if parts else None
 
 
-def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:
-    parts = [p for part in lost_in(0, row) for p in _by_holder(part, hop)]
-    had = any(part.committed for part in parts)
-    for part in parts:
-        why = cause(row, part.committed, any_committed=had)
-        if why == FOREIGN and _brought_again(part.end or part.start, hop):
-            continue
-        yield Loss(
-            Range(part.start, part.end),
-            part.reached,
-            part.committed,
-            part.confidence,
-            why,
-            row,
-            hop,
-            below=_below(row, part) if part is parts[0] and part.end is not None else None,
-        )
+def _known_and_open(lost: Sequence[Lost]) -> Iterator[LostPart]:
+    """What is known to be lost, and then what may be lost above it, if the end of the lost log is unknown."""
+    for part in lost:
+        if (end := part.end if part.end is not None else part.reached) > part.start:
+            yield LostPart(Range(part.start, end), part.committed, part.confidence)
+    if (last := next((part for part in lost if part.end is None), None)) is not None:
+        end = max(part.reached if part.end is None else part.end for part in lost)
+        yield LostPart(Range(end, None), False if last.committed is False else None, POSSIBLE)
+
+
+def _goes_on(row: Handover, last: LostPart) -> bool:
+    """The lost log may have gone on a little beyond the last part."""
+    found = removed_range(row)
+    end = found[1] if found is not None else None
+    return end is not None and last.offsets.end == end.end.at_least and not end.exact_end and end.end.at_most is not None
+
+
+def _by_holder(part: LostPart, hop: LeaderTransition) -> Iterator[LostPart]:
+    """The part, split where a disk that still has some of it ends, each with those that have all of it. If its own end is open, more than is
+    known may be on that disk."""
+    disks, end = list(holders(hop)), part.offsets.end
+    inside = sorted({to for _, *both in disks for to in both if end is not None and part.offsets.start < to < end})
+    for start, stop in pairwise((part.offsets.start, *inside, end)):
+        known = stop if stop is not None else (start or 0) + 1
+        surely = {broker for broker, to, _ in disks if to >= known}
+        perhaps = {broker for broker, to, most in disks if to < known <= most}
+        yield replace(part, offsets=Range(start or 0, stop), still_on=tuple(sorted(surely)), perhaps_on=tuple(sorted(perhaps)))
 
 
 def _below(row: Handover, part: Lost) -> Below | None:

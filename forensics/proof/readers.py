@@ -47,13 +47,10 @@ class GroupReader:
 
     client: Client
     evidence: tuple[Event, ...]
-    furthest: int = 0
-    """Its highest commit before the loss."""
 
 
 def readers(loss: Loss, timeline: PartitionTimeline) -> list[GroupReader]:
-    """Groups with commits of the partition before the loss, by name. Records that were never committed cannot have been read. `loss`: all of
-    a hand-over's: a group goes on at one place, however much is known of the records below its commit."""
+    """Groups with commits of the partition before the loss, by name. Records that were never committed cannot have been read."""
     if loss.committed is False:
         return []
     commits, members = _by_group(timeline.commits), _by_group(timeline.members)
@@ -64,14 +61,6 @@ def readers(loss: Loss, timeline: PartitionTimeline) -> list[GroupReader]:
         if reader is not None:
             found.append(replace(reader, client=_with(own, reader.client)))
     return found
-
-
-def of_part(reader: GroupReader, part: Loss) -> Client:
-    """The effect on the group of a part of the loss."""
-    client, had_read = reader.client, _had_read(reader.furthest, part)
-    if client.committed is not None and client.committed <= part.range.start:
-        return replace(client, outcome=UNTOUCHED, had_read=had_read, skipped=None)
-    return replace(client, had_read=had_read)
 
 
 def _by_group(events: Sequence[Event]) -> dict[str, list[Event]]:
@@ -116,15 +105,9 @@ def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: Partitio
     share = last.pattern == SHARES or last.reason == SHARE
     outcome = _outcome_of_share(position, after, loss) if share else _outcome(last, position, after, loss, timeline)
     skipped = Range(loss.range.start, position) if outcome in (SKIPS, SKIPPED) else None
-    furthest = max(c.offset or 0 for c in before)
-    had_read, protocol = _had_read(furthest, loss), SHARE if share else None
-    client = Client(group, outcome, position, last.leader_epoch, last.at, had_read, skipped, protocol, last.count)
-    return GroupReader(client, (last, *after[:1]), furthest)
-
-
-def _had_read(position: int, loss: Loss) -> Range | None:
-    """The lost offsets below a position."""
-    return loss.range.overlap(Range(0, position))
+    had_read = loss.range.overlap(Range(0, max(c.offset or 0 for c in before)))  # the lost offsets below its highest commit
+    client = Client(group, outcome, position, last.leader_epoch, last.at, had_read, skipped, SHARE if share else None, last.count)
+    return GroupReader(client, (last, *after[:1]))
 
 
 def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
@@ -132,7 +115,7 @@ def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
     since."""
     if commit.leader_epoch is not None:
         return commit.leader_epoch < loss.term.epoch
-    if (commit.offset or 0) > loss.reached and not any(p.at_least or p.range.end is None for p in loss.parts):
+    if (commit.offset or 0) > loss.reached and not (loss.at_least or loss.open):
         return False  # the log had not reached it
     if commit.at is None or loss.term.at is None or commit.at <= loss.term.at:
         return True

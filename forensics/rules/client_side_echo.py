@@ -12,14 +12,14 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.losses import Loss, whole_losses
+from forensics.proof.losses import Loss, losses
 
 MAX_GROUPS = 20
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     seen = [e for e in timeline.of("client-reset") if e.previous_offset is not None]
-    lost = whole_losses(timeline, cluster) if seen else []
+    lost = losses(timeline, cluster) if seen else []
     explained: dict[int, list[Event]] = {}
     bare: list[Event] = []
     for event in seen:

@@ -20,7 +20,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import elections
-from forensics.proof.losses import whole_losses
+from forensics.proof.losses import losses
 from forensics.thresholds import TOPIC_CREATION
 from parsers.kinds import TOPIC_GONE
 
@@ -161,7 +161,7 @@ def _harm(drift: Drift, timeline: PartitionTimeline, cluster: Cluster) -> _Harm 
                 what = said("config-drift/elected", seconds=after, leader=term.leader, partition=timeline.name)
                 return _Harm(what, term, election.evidence)
         return None
-    for loss in whole_losses(timeline, cluster):
+    for loss in losses(timeline, cluster):
         term, state = loss.term, loss.term.before
         if loss.excuse is not None or loss.committed is False or term.at is None or term.at < drift.at or state is None:
             continue

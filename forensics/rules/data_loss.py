@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
@@ -16,16 +18,20 @@ from forensics.model.findings import (
     TRANSACTIONAL,
     UNKNOWN_LOG,
     Finding,
+    LossPart,
+    LostPart,
     Producer,
     Records,
     Salvageable,
     Statement,
     Written,
+    lost_parts,
+    lower,
     offsets_in,
     quote,
     together,
 )
-from forensics.model.message import Message, Range, Value, Values, said, values
+from forensics.model.message import Message, Range, Value, Values, joined, said, values
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
@@ -33,8 +39,8 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import runs
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION
-from forensics.proof.losses import Below, Doubt, Loss, doubts, holders, whole_losses
-from forensics.proof.readers import GroupReader, of_part, readers
+from forensics.proof.losses import Doubt, Loss, doubts, holders, losses
+from forensics.proof.readers import readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
 from forensics.rules.offset_commit_loss import of_coordinators
@@ -52,21 +58,12 @@ class _Moved:
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for whole in whole_losses(timeline, cluster):
-        groups = readers(whole, timeline)
-        for loss in whole.parts:
-            yield _lost(loss, groups, timeline, cluster)
-            if loss.below is not None:
-                yield _with(_possibly_below(loss, loss.below, timeline, cluster), loss.hop, timeline, loss.removals)
+    for loss in losses(timeline, cluster):
+        finding = _with(_finding(loss, timeline, cluster), loss.hop, timeline, loss.removals)
+        clients = tuple(reader.client for reader in readers(loss, timeline))
+        yield replace(finding, clients=clients, values=(*finding.values, ("groups", tuple(of_groups(clients, finding.place)))))
     for doubt in doubts(timeline, cluster):
         yield _with(_doubtful(doubt, timeline, cluster), doubt.hop, timeline)
-
-
-def _lost(loss: Loss, groups: Sequence[GroupReader], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
-    finding = _with(_finding(loss, timeline, cluster), loss.hop, timeline, loss.removals, and_beyond=beyond)
-    clients = tuple(of_part(reader, loss) for reader in groups) if loss.committed is not False else ()
-    return replace(finding, clients=clients, values=(*finding.values, ("groups", tuple(of_groups(clients, finding.place)))))
 
 
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
@@ -109,24 +106,32 @@ def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
 
 
 def _severity(loss: Loss) -> str:
+    """That of its worst part."""
+    return max((_severity_of(part, loss) for part in loss.parts), key=LEVELS.index)
+
+
+def _severity_of(part: LostPart, loss: Loss) -> str:
     gave_way = loss.hop.stepped_down
+    if part.committed:
+        return "critical"
     if loss.excuse is not None:
         return "low"
-    if loss.committed is not False:
-        return "critical" if loss.committed and loss.range.end is not None else "high"
+    if part.committed is None:
+        return "high"
     if gave_way is not None and gave_way.orderly:
         return "low"
-    return "high" if gave_way is not None and (gave_way.late >= LONG_DEPOSED or (loss.range.length or 0) >= MANY_OFFSETS) else "medium"
+    return "high" if gave_way is not None and (gave_way.late >= LONG_DEPOSED or (part.offsets.length or 0) >= MANY_OFFSETS) else "medium"
 
 
-def _with(
-    finding: Finding, hop: LeaderTransition, timeline: PartitionTimeline, removals: Sequence[Removal] = (), *, and_beyond: bool = False
-) -> Finding:
+def _with(finding: Finding, hop: LeaderTransition, timeline: PartitionTimeline, removals: Sequence[Removal] = ()) -> Finding:
     """The finding with the time at which the records were written, and the offsets that can be recovered, and how."""
-    lost = finding.offsets[0]
-    saved = salvageable(lost, hop.term, removals, timeline, and_beyond=and_beyond)
+    lost, parts = finding.offsets, finding.parts
+    beyond = (Range(p.offsets.end, None) for p in parts if p.at_least and p.offsets.end is not None)
+    saved = salvageable(lost, hop.term, removals, timeline, perhaps=(*(p.offsets for p in parts), *beyond))
+    of_parts = [saved] if len(parts) == 1 else [salvageable([p.offsets], hop.term, removals, timeline) for p in parts]
     found = replace(
         finding,
+        parts=tuple(replace(p, records=_records([p.offsets], own, timeline).count) for p, own in zip(parts, of_parts, strict=True)),
         written=_appended(finding, hop, saved),
         records=_records(lost, saved, timeline),
         salvageable=saved if saved.held or finding.confidence != "possible" else None,
@@ -139,7 +144,9 @@ def _appended(finding: Finding, hop: LeaderTransition, saved: Salvageable) -> Wr
     """When the records were written. Those of an earlier partition of this name were in their log before this partition had it: its terms do not
     show since when."""
     if finding.cause != FOREIGN:
-        return written(finding.offsets[0], hop, saved)
+        return written(
+            Range(finding.offsets[0].start, None if finding.parts[-1].offsets.end is None else finding.offsets[-1].end), hop, saved
+        )
     seen = [hop.brought[r.broker].at if r.broker in hop.brought else r.at for r in hop.removals]
     return Written(None, max((at for at in seen if at is not None), default=None) if None not in seen else None)
 
@@ -163,12 +170,13 @@ def _sender(p: Producer) -> Message:
     return said("data-loss/sender", records=p.records, id=p.id, transactional_id=p.transactional_id, state=p.state)
 
 
-def _records(lost: Range, saved: Salvageable, timeline: PartitionTimeline) -> Records:
+def _records(lost: Sequence[Range], saved: Salvageable, timeline: PartitionTimeline) -> Records:
     """Copies of all lost records, and of no others, show their number; otherwise each offset of a plain log is a record."""
     log = _kind_of_log(timeline)
-    if saved.held and not saved.missing and saved.held[-1].offsets.end == lost.end and log != COMPACTED:
+    if saved.held and not saved.missing and saved.held[-1].offsets.end == lost[-1].end and log != COMPACTED:
         return Records(sum(p.records for p in saved.producers), log)
-    return Records(lost.length if log == PLAIN_LOG else None, log)
+    lengths = [r.length for r in lost]
+    return Records(sum(n for n in lengths if n is not None) if log == PLAIN_LOG and None not in lengths else None, log)
 
 
 def _kind_of_log(timeline: PartitionTimeline) -> str:
@@ -180,9 +188,14 @@ def _kind_of_log(timeline: PartitionTimeline) -> str:
 
 
 def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    term, moved = loss.term, tuple(_moved(loss, timeline, cluster))
+    term, moved, below = loss.term, tuple(_moved(loss, timeline, cluster)), loss.below
     before = timeline.before(term)
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
+    first = loss.parts[0]
+    under = (LostPart(below.range, first.committed, lower(below.confidence, first.confidence)),) if below is not None else ()
+    parts = (*under, *loss.parts)
+    sure = [p for p in parts if lower(p.confidence, loss.confidence) == loss.confidence]
+    still_on = tuple(sorted({b for p in parts for b in p.still_on}))
     return Finding(
         kind="data-loss",
         loss=True,
@@ -192,47 +205,68 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
         leader_epoch=term.epoch,
         start=before.at if before is not None and not_after(before.at, term.at) else None,  # two clocks may contradict each other
         end=term.at,
-        offsets=(loss.range,),
-        committed=loss.committed,
+        offsets=_ranges(sure),
+        committed=sure[0].committed if len({p.committed for p in sure}) == 1 else None,
         cause=loss.cause,
         message="lost",
         values=(
-            *_extent(loss, timeline),
+            *_extent(parts, loss, timeline),
             *_handover(loss, timeline),
             *_commitment(loss, timeline),
+            *_below(loss, timeline),
             ("moved", tuple(said("data-loss/moved", broker=m.broker, old=m.old, new=m.new) for m in moved)),
             ("steps", tuple(_steps(loss, moved, timeline, cluster))),
         ),
-        still_on=loss.still_on,
-        perhaps_on=loss.perhaps_on,
-        evidence=quote(*(m.evidence for m in moved), *loss.evidence),
+        parts=parts,
+        still_on=still_on,
+        perhaps_on=tuple(sorted({b for p in parts for b in p.perhaps_on}.difference(still_on))),
+        evidence=quote(*(m.evidence for m in moved), *(below.evidence if below is not None else ()), *loss.evidence),
     )
 
 
-def _extent(loss: Loss, timeline: PartitionTimeline) -> Values:
-    """The lost offsets; `gone`: those known to be missing from the partition."""
-    start, gone = loss.range.start, loss.range.length
-    gone = loss.reached - start if gone is None else gone
+def _extent(parts: Sequence[LostPart], loss: Loss, timeline: PartitionTimeline) -> Values:
+    """The lost offsets; `missing`: those known to be missing from the partition."""
+    missing = joined(p.offsets for p in loss.sure if p.offsets.end is not None)
     return values(
-        lost=loss.range,
-        open=_is_open(loss.range),
-        last=loss.reached - 1 if loss.reached > start else None,
+        lost=_ranges(loss.sure),
+        extents=tuple(_extent_of(own, loss, timeline) for own in _alike(parts)),
+        by=said(f"data-loss/by-{loss.cause}", leader=loss.term.leader, epoch=loss.term.epoch),
+        open=loss.open,
         at_least=loss.at_least,
-        reached=loss.reached,
-        gone=gone,
-        missing=Range(start, start + gone) if gone else None,
-        **_stated(loss, timeline),
+        gone=sum(r.length or 0 for r in missing),
+        missing=missing,
     )
 
 
-def _stated(loss: Loss, timeline: PartitionTimeline) -> dict[str, Value]:
-    """Values of the summary."""
-    status = {True: "is-committed", False: "is-uncommitted", None: "is-lost"}[loss.committed]
-    return {
-        "status": said(f"data-loss/{status}"),
-        "by": said(f"data-loss/by-{loss.cause}", leader=loss.term.leader, epoch=loss.term.epoch),
-        "written_by_brokers": timeline.topic in WRITTEN_BY_BROKERS,
-    }
+def _alike(parts: Sequence[LostPart]) -> Iterator[list[LostPart]]:
+    """The parts that differ in more than the disks that hold them."""
+    return (list(own) for _, own in groupby(parts, lambda p: (p.committed, p.confidence, p.offsets.end is None)))
+
+
+def _ranges(parts: Sequence[LostPart]) -> tuple[Range, ...]:
+    """The offsets, without a known end apart."""
+    known = joined(p.offsets for p in parts if p.offsets.end is not None)
+    return (*known, *(p.offsets for p in parts if p.offsets.end is None))
+
+
+def _extent_of(parts: Sequence[LostPart], loss: Loss, timeline: PartitionTimeline) -> Message:
+    part = parts[0]
+    return said(
+        "data-loss/extent-of-part",
+        offsets=_ranges(parts),
+        status=_status(part, loss.confidence),
+        open=parts[-1].offsets.end is None,
+        excuse=loss.excuse if part.committed is not True else None,
+        only_unacknowledged=part.committed is False and timeline.topic not in WRITTEN_BY_BROKERS,
+        at_least=any(p.at_least for p in parts) and not loss.open,
+    )
+
+
+def _status(part: LostPart, whole: str) -> Message:
+    """`whole`: the confidence of its loss; a part that is less sure says so."""
+    status = {True: "is-committed", False: "is-uncommitted", None: "is-lost"}[part.committed]
+    less = lower(part.confidence, whole) != whole
+    return said(f"data-loss/{status}", possibly=less and part.confidence == "possible", probably=less and part.confidence == "probable")
 
 
 def _handover(loss: Loss, timeline: PartitionTimeline) -> Values:
@@ -240,7 +274,7 @@ def _handover(loss: Loss, timeline: PartitionTimeline) -> Values:
     term, removal, gave_way = loss.term, loss.removals[0], loss.hop.stepped_down
     before = timeline.before(term)
     led = before if before is not None and any(r.broker == before.leader for r in loss.removals) else None
-    stepped_down = gave_way if loss.committed is not True else None
+    stepped_down = gave_way if any(p.committed is not True for p in loss.sure) else None
     return values(
         led=led.leader if led is not None else None,
         led_in=led.epoch if led is not None else None,
@@ -255,15 +289,26 @@ def _handover(loss: Loss, timeline: PartitionTimeline) -> Values:
         removed=tuple(_removed(r, loss) for r in loss.removals[:3]),
         stepped_down=stepped_down.leader if stepped_down is not None else None,
         late=stepped_down.late.total_seconds() if stepped_down is not None and not stepped_down.orderly else None,
-        still_on=loss.still_on,
-        perhaps_on=loss.perhaps_on,
+        still_on=tuple(_on_disk(loss, "on-disk", attrgetter("still_on"))),
+        perhaps_on=tuple(_on_disk(loss, "perhaps-on-disk", attrgetter("perhaps_on"))),
     )
+
+
+def _on_disk(loss: Loss, name: str, brokers_of: Callable[[LostPart], tuple[int, ...]]) -> Iterator[Message]:
+    """The disks that hold lost records, each set of brokers with the offsets; without them if these are all that are known."""
+    by_brokers: dict[tuple[int, ...], list[LostPart]] = {}
+    for p in loss.parts:
+        if brokers := brokers_of(p):
+            by_brokers.setdefault(brokers, []).append(p)
+    for brokers, own in by_brokers.items():
+        everything = len(own) == len([p for p in loss.parts if p.offsets.end is not None or p in own])
+        yield said(f"data-loss/{name}", brokers=brokers, offsets=joined(p.offsets for p in own) if not everything else None)
 
 
 def _log_end(loss: Loss) -> Message:
     """Where the log of the new leader ended."""
     if loss.proven and loss.term.at_most is None:
-        return said("data-loss/ended-below", offset=loss.range.start, followed=loss.removals[0].cause == "latest")
+        return said("data-loss/ended-below", offset=loss.parts[0].offsets.start, followed=loss.removals[0].cause == "latest")
     return loss.term.began
 
 
@@ -274,7 +319,7 @@ _WITHOUT_TIME = ("left-behind", "renamed")
 def _removed(removal: Removal, loss: Loss) -> Message:
     itself = loss.cause == HW_TRUNCATION and removal.broker == loss.term.leader
     cut = itself or removal.cause in _CUTS
-    kept = removal.cause != "left-behind" or removal.broker in loss.still_on
+    kept = removal.cause != "left-behind" or all(removal.broker in p.still_on for p in loss.parts)
     to = {broker: surely for broker, surely, _ in holders(loss.hop)}
     return said(
         f"data-loss/{'cut-itself' if itself else 'removed'}",
@@ -288,26 +333,52 @@ def _removed(removal: Removal, loss: Loss) -> Message:
 
 def _commitment(loss: Loss, timeline: PartitionTimeline) -> Values:
     """Whether the records were committed, and whether a producer may have got an acknowledgement."""
-    never = loss.committed is False
+    by_status = {committed: [p for p in loss.sure if p.committed is committed] for committed in (True, False, None)}
+    several = len([own for own in by_status.values() if own]) > 1
+    of = {committed: joined(p.offsets for p in own) if several else None for committed, own in by_status.items()}
+    never, unknown = bool(by_status[False]), bool(by_status[None])
+    by_brokers = timeline.topic in WRITTEN_BY_BROKERS
     return values(
-        why_committed=_why_committed(loss) if loss.committed else None,
+        committed_part=of[True],
+        why_committed=_why_committed(loss, by_status[True][-1].offsets.end) if by_status[True] else None,
         never=never,
-        unknown=loss.committed is None,
+        never_part=of[False],
+        unknown=unknown,
+        unknown_part=of[None],
         high_watermark=loss.high_watermark,
         excuse=loss.excuse,
-        unweighed=not loss.committed and loss.excuse is None and not loss.weighed and not (never and timeline.topic in WRITTEN_BY_BROKERS),
+        written_by_brokers=by_brokers,
+        unweighed=(unknown or (never and not by_brokers)) and loss.excuse is None and not loss.weighed,
     )
 
 
-def _why_committed(loss: Loss) -> Message:
+def _why_committed(loss: Loss, end: int | None) -> Message:
+    """`end`: of the committed part."""
     hw, before = loss.high_watermark, loss.term.before
-    reached = hw is not None and loss.range.end is not None and hw >= loss.range.end
-    if not reached and before is not None and len(before.isr) == 1:
+    below = hw is None or hw < (end or loss.reached)
+    if below and before is not None and len(before.isr) == 1:
         return said("data-loss/only-in-sync", broker=before.isr[0])
-    below = hw is None or hw < (loss.range.end or loss.reached)
     if below and before is not None and loss.cause == HW_TRUNCATION:
         return said("data-loss/whole-isr", isr=before.isr, leader=loss.term.leader)
     return said("data-loss/high-watermark", offset=hw)
+
+
+def _below(loss: Loss, timeline: PartitionTimeline) -> Values:
+    """What may be lost right below a loss that is only proven from its start on."""
+    if loss.below is None:
+        return ()
+    below, probable = loss.below.range, loss.below.confidence == "probable"
+    named = values(
+        part=below,
+        first=below.start,
+        last=loss.reached - 1,
+        above=loss.parts[0].offsets.start,
+        old=loss.removals[0].broker,
+        leader=loss.term.leader,
+        probable=probable,
+        with_epochs=timeline.has_epochs,
+    )
+    return values(below=Message("data-loss/below", named))
 
 
 def _steps(loss: Loss, moved: Iterable[_Moved], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
@@ -316,42 +387,10 @@ def _steps(loss: Loss, moved: Iterable[_Moved], timeline: PartitionTimeline, clu
     if loss.committed is not False:  # consumers read below the high watermark only
         yield said("data-loss/rewind")
     yield from of_coordinators(timeline.topic, loss.committed, cluster)
-    if loss.at_least or loss.range.end is None:
+    if loss.below is not None:
+        yield said("data-loss/compare", topic=timeline.topic, partition=timeline.partition, part=loss.below.range)
+    if loss.at_least or loss.open:
         yield said("data-loss/older-copy")
-
-
-def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    """The possible loss right below a proven loss."""
-    term, part = loss.term, below.range
-    old = loss.removals[0].broker
-    probable = below.confidence == "probable"
-    compare = said("data-loss/compare", topic=timeline.topic, partition=timeline.partition, part=part)
-    return Finding(
-        kind="data-loss",
-        loss=True,
-        severity=_severity(loss) if probable else min(_severity(loss), "medium", key=LEVELS.index),
-        confidence=below.confidence,
-        brokers=tuple(dict.fromkeys((old, term.leader))),
-        leader_epoch=term.epoch,
-        end=term.at,
-        offsets=(part,),
-        committed=loss.committed,
-        cause=loss.cause,
-        message="below",
-        values=values(
-            **_stated(loss, timeline),
-            lost=part,
-            first=part.start,
-            last=loss.reached - 1,
-            above=loss.range.start,
-            old=old,
-            leader=term.leader,
-            probable=probable,
-            with_epochs=timeline.has_epochs,
-            steps=(compare, *of_coordinators(timeline.topic, loss.committed, cluster)),
-        ),
-        evidence=quote(*below.evidence, *loss.evidence),
-    )
 
 
 def _doubtful(doubt: Doubt, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -375,6 +414,7 @@ def _doubtful(doubt: Doubt, timeline: PartitionTimeline, cluster: Cluster) -> Fi
         start=term.at if not emptied else began.at if began is not None else None,
         end=term.at if emptied else None,
         offsets=(Range(doubt.start, None),),
+        parts=(LostPart(Range(doubt.start, None), doubt.committed, "possible"),),
         committed=doubt.committed,
         cause=doubt.cause,
         message=doubt.how,
@@ -396,19 +436,26 @@ def _doubtful(doubt: Doubt, timeline: PartitionTimeline, cluster: Cluster) -> Fi
 
 
 def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
-    count = None if _is_open(first.offsets[0]) else offsets_in((f, f.place) for f in group)
-    return {"count": count, "recovery": tuple(_recovery(group)), "steps": together(group, "steps")}
-
-
-def _is_open(lost: Range) -> bool:
-    return lost.end is None
+    alike: dict[Message, list[LossPart]] = {}
+    for f, place, part in lost_parts(group):
+        alike.setdefault(_status(part, first.confidence), []).append((f, place, part))
+    counts = tuple(
+        said(
+            "data-loss/count-of-part",
+            count=offsets_in(own) or None,
+            at_least=any(p.at_least or p.offsets.end is None for _, _, p in own),
+            status=status,
+        )
+        for status, own in alike.items()
+    )
+    return {"counts": counts, "recovery": tuple(_recovery(group)), "steps": together(group, "steps")}
 
 
 def _recovery(group: Sequence[Statement]) -> Iterator[Message]:
     """How the records come back: from disks that still have them, from the collected files, and from their producers."""
-    for brokers, maybe in dict.fromkeys((f.still_on or f.perhaps_on, not f.still_on) for f in group if f.still_on or f.perhaps_on):
-        names = tuple(f.name for f in group if (f.still_on or f.perhaps_on) == brokers)
-        yield said("data-loss/copy", on=brokers, partitions=names, maybe=maybe)
+    for maybe, on in ((False, attrgetter("still_on")), (True, attrgetter("perhaps_on"))):
+        for brokers in dict.fromkeys(own for f in group if (own := on(f))):
+            yield said("data-loss/copy", on=brokers, partitions=tuple(f.name for f in group if on(f) == brokers), maybe=maybe)
     held = [(f, [h.offsets for h in f.salvageable.held]) for f in group if f.salvageable is not None and f.salvageable.held]
     for producers in (True, False):
         if own := [(f, ranges) for f, ranges in held if (f.topic not in WRITTEN_BY_BROKERS) is producers]:
@@ -420,8 +467,9 @@ def _recovery(group: Sequence[Statement]) -> Iterator[Message]:
 
 
 def _not_held(f: Statement) -> Sequence[Range]:
-    """The lost offsets that no collected file contains."""
-    return f.salvageable.missing if f.salvageable is not None and f.salvageable.held else f.offsets
+    """The lost offsets that no collected file contains, and those above if no evidence shows where the log ended."""
+    known = f.salvageable.missing if f.salvageable is not None and f.salvageable.held else f.offsets
+    return joined((*known, *(p.offsets for p in f.parts if p.offsets.end is None)))
 
 
 _Missing = tuple[Statement, Sequence[Range]]

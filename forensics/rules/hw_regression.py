@@ -23,11 +23,11 @@ def _printed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
     backwards = [e for e in timeline.of("hw-regression") if _falls(e)]
     if not backwards:
         return
-    lost = losses(timeline, cluster)
+    lost = [part.offsets for loss in losses(timeline, cluster) for part in loss.parts]
     for event in backwards:
         assert event.high_watermark is not None and event.previous_offset is not None
         low, high = event.high_watermark, event.previous_offset
-        explained = any(x.range.overlap(Range(low, high)) for x in lost)
+        explained = any(own.overlap(Range(low, high)) for own in lost)
         if not explained and not _refetch(event, timeline):
             starts = _of_its_leader(event, timeline)
             if not any(mark <= low and offset >= high for mark, offset in starts):
@@ -86,7 +86,7 @@ def _highest_before(disk: Disk, timeline: PartitionTimeline) -> Event | None:
 def _explained(broker: int, reached: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """A removal from the log of this broker, or a loss, took records below this offset."""
     removed = any(r.start < reached for r in timeline.removals_of(broker))
-    return removed or any(x.range.start < reached for x in losses(timeline, cluster))
+    return removed or any(loss.range.start < reached for loss in losses(timeline, cluster))
 
 
 def _fallen(broker: int, before: Event, now: Event, end: int) -> Finding:

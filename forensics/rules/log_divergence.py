@@ -8,7 +8,7 @@ from itertools import combinations, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Statement, offsets_in, quote, together, union
+from forensics.model.findings import Finding, Statement, quote, together, union
 from forensics.model.message import Message, Range, Value, joined, said, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
@@ -221,6 +221,6 @@ def _odd(brokers: Sequence[int], pairs: Sequence[tuple[Disk, Disk]]) -> int | No
 def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
     """The number of offsets if they, or the brokers, differ: the offsets of each partition are in its place."""
     alike = len({(f.brokers, f.offsets) for f in group}) == 1
-    differing = None if alike else offsets_in((f, f.place) for f in group)
+    differing = None if alike else sum(r.length or 0 for f in group for r in f.offsets)
     on = {b for b in union(group, "on") if isinstance(b, int)}
     return {"differing": differing, "on": tuple(sorted(on)), "replacing": together(group, "replacing")}

@@ -12,7 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.losses import Loss, whole_losses
+from forensics.proof.losses import Loss, losses
 from forensics.rules.transaction_marker_loss import find_hanging
 
 _MESSAGES = {"__consumer_offsets": "groups", "__share_group_state": "shares", "__transaction_state": "transactions"}
@@ -22,7 +22,7 @@ MAX_GROUPS = 20
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if timeline.topic not in _MESSAGES:
         return
-    for loss in whole_losses(timeline, cluster):
+    for loss in losses(timeline, cluster):
         if loss.excuse is None and loss.committed is not False and loss.cause != "inherited-log":  # both are written with acks=all
             yield _finding(loss, timeline, cluster)
 

@@ -16,12 +16,12 @@ from forensics.model.findings import Finding, Statement, quote, together
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.output.shell import option
-from forensics.proof.losses import Loss, whole_losses
+from forensics.proof.losses import Loss, losses
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     held = list(_control(timeline))
-    for loss in whole_losses(timeline, cluster) if held else ():
+    for loss in losses(timeline, cluster) if held else ():
         markers = [(s, b) for s, b in held if _lost(b, loss)]
         if markers:
             yield _finding(loss, markers, timeline, cluster)

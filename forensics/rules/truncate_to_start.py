@@ -21,7 +21,7 @@ _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     found = [(replica, r) for replica in timeline.replicas.values() for r in replica.removals if _whole(r, replica)]
-    gone = [loss.range for loss in losses(timeline, cluster)] if found else []
+    gone = [part.offsets for loss in losses(timeline, cluster) for part in loss.parts] if found else []
     for _, removal in found:
         if not any(r.overlap(Range(removal.start, removal.end)) for r in gone):
             yield _finding(removal)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Statement, quote, union
-from forensics.model.message import Value, Values, values
+from forensics.model.message import Value, Values, joined, values
 from forensics.model.partition.log_coverage import silent_leaders
 from forensics.model.partition.replicas import EXACT
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.causes import suspected_outside
 from forensics.proof.elections import Election
 from forensics.proof.handovers import transitions
-from forensics.proof.losses import Loss, losses_of
+from forensics.proof.losses import Loss, loss_of
 from forensics.proof.verdict import OUTSIDE, Handover
 from parsers.kinds import Role, of
 
@@ -21,10 +21,10 @@ from parsers.kinds import Role, of
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for row, hop in transitions(timeline, cluster):
         if hop.election is not None and suspected_outside(row):
-            yield _finding(row, hop.election, list(losses_of(row, hop)), timeline, cluster)
+            yield _finding(row, hop.election, loss_of(row, hop), timeline, cluster)
 
 
-def _finding(row: Handover, election: Election, lost: list[Loss], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+def _finding(row: Handover, election: Election, lost: Loss | None, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     term = election.term
     before = term.before
     isr = tuple(before.isr if before is not None else (term.state.event.previous_isr if term.state is not None else None) or ())
@@ -34,7 +34,7 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
     log_end = term.began if term.start_offset is not None else None
     return Finding(
         kind="unclean-election",
-        severity="low" if silent else "medium" if not certain_election else "high" if certain and not lost else "critical",
+        severity="low" if silent else "medium" if not certain_election else "high" if certain and lost is None else "critical",
         confidence="certain" if certain_election else "possible",
         brokers=(term.leader, *(b for b in isr if b != term.leader)),
         leader_epoch=term.epoch,
@@ -45,10 +45,10 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
     )
 
 
-def _cost(row: Handover, election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[Values, bool]:
+def _cost(row: Handover, election: Election, lost: Loss | None, timeline: PartitionTimeline) -> tuple[Values, bool]:
     """What is known of the records that it lost, and whether it is known that there were some, or none."""
-    if lost:
-        return values(lost=tuple(x.range for x in lost)), True
+    if lost is not None:
+        return values(lost=joined(part.offsets for part in lost.parts)), True
     before = election.term.before
     start, at_most = election.term.at_least, election.term.at_most
     if row.high_watermark.at_most is not None and row.high_watermark.at_most <= start:

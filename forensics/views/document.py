@@ -343,7 +343,7 @@ def _ended(cluster: Cluster) -> dict[str, Any]:
 
 _JSON = RowWriters({datetime: timestamp, Message: text})
 """Records as JSON values."""
-_OF_LOSS = ("still_on", "perhaps_on", "salvageable", "written", "records", "recoverable", "clients")
+_OF_LOSS = ("still_on", "perhaps_on", "salvageable", "written", "records", "parts", "recoverable", "clients")
 _incident_row = _JSON.of(Incident, "values", "cluster")
 _finding_row = _JSON.of(Finding, "loss", "message", "values", "cluster", "folds", "places")
 _place_row, _name_row = _JSON.of(Place), _JSON.of(Name)

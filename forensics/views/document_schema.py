@@ -24,6 +24,7 @@ from forensics.model.findings import (
     TRANSACTIONAL,
     UNKNOWN_LOG,
     Finding,
+    LostPart,
     Place,
     Records,
 )
@@ -93,6 +94,7 @@ DIGEST: Schema = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 _WORDS: Mapping[type, Mapping[str, Schema]] = {
     Finding: {"kind": KIND, "severity": SEVERITY, "confidence": CONFIDENCE, "incident": ID},
     Incident: {"id": ID, "kind": INCIDENT, "severity": SEVERITY, "findings": listed(ID)},
+    LostPart: {"confidence": CONFIDENCE},
     Records: {"log": one_of(LOGS)},
     Source: {"kind": one_of(SOURCES), "sha256": SHA256},
     StateSpan: {"state": one_of(STATES)},
@@ -481,7 +483,7 @@ def _incident() -> Schema:
 def _finding() -> Schema:
     own, place = of_record(Finding, "loss", "folds"), of_record(Place)
     recoverable = described(listed(record({"offsets": RANGE, "source": TEXT})), "lost offsets that collected files contain, by file")
-    of_loss = ("still_on", "perhaps_on", "salvageable", "clients", "written", "records", "recoverable")
+    of_loss = ("still_on", "perhaps_on", "salvageable", "clients", "written", "records", "parts", "recoverable")
     of_place = record({**place, "recoverable": recoverable}, optional={*place, "recoverable"} - {"topic", "partition"})
     whole = {
         "id": described(ID, "stable for the same evidence (docs/schemas.md)"),

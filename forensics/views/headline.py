@@ -15,14 +15,14 @@ from datetime import datetime
 
 from forensics.incidents.folding import hit, places
 from forensics.model.cluster.facts import Cluster, SetAside
-from forensics.model.findings import Finding, Purpose
+from forensics.model.findings import CUT, POSSIBLE, Finding, Purpose, lost_parts
+from forensics.model.findings import LOST as GONE
+from forensics.model.findings import UNSETTLED as UNCLEAR
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.rules import of_purpose, rule_of
 from forensics.thresholds import LOG_GAP
 from forensics.views.impact import failures, stopped, unusable
-from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of, total
-from forensics.views.losses import LOST as GONE
-from forensics.views.losses import UNSETTLED as UNCLEAR
+from forensics.views.losses import LostRange, is_one, losses, partitions_of, total
 from forensics.views.scope import Partitions, Scope
 from forensics.words import summary
 from forensics.words.formats import capital, counted, moment, some
@@ -38,10 +38,10 @@ def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
     a topic of the same name does not bring their records back."""
     verdicts = {p["verdict"] for p in states}
     ended = {f.cause for f in of_purpose(findings, Purpose.EARLIER_VERDICT)}
-    if LOST in verdicts | ended or any(f.loss and f.committed and f.confidence != "possible" for f in findings):
+    if LOST in verdicts | ended or GONE in (kinds := {part.kind for *_, part in lost_parts(findings)}):
         return FOUND
     gone = any(rule_of(f.kind).records_gone for f in findings if not f.loss and not f.cluster)  # with the cluster before this one
-    doubted = gone or UNKNOWN in ended or any(f.loss and f.committed is not False for f in findings)
+    doubted = gone or UNKNOWN in ended or kinds - {CUT}
     return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNSETTLED
 
 
@@ -151,7 +151,7 @@ def _lost(ranges: Sequence[LostRange]) -> list[str]:
 
 def _lost_before(findings: Sequence[Finding], ranges: Sequence[LostRange]) -> list[str]:
     """Losses in earlier clusters of which no evidence shows how far they went."""
-    known = {(r.finding.cluster, *name) for r in ranges if r.kind == GONE and r.finding.committed for name in hit([r.finding])}
+    known = {(r.finding.cluster, r.place.topic, r.place.partition) for r in ranges if r.kind == GONE}
     lost = {(f.cluster, *name) for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == LOST for name in hit([f])} - known
     return [f"DATA WAS LOST in {counted(len(lost))} of earlier clusters: how many records is unknown."] if lost else []
 
@@ -159,7 +159,7 @@ def _lost_before(findings: Sequence[Finding], ranges: Sequence[LostRange]) -> li
 def _cut(ranges: Sequence[LostRange]) -> list[str]:
     lines = []
     for possible, perhaps in ((False, ""), (True, "; possibly none are")):
-        if cut := [r for r in ranges if r.kind == CUT and (r.finding.confidence == "possible") == possible]:
+        if cut := [r for r in ranges if r.kind == CUT and (r.confidence == "possible") == possible]:
             were = "was" if is_one(cut) else "were"
             lines.append(
                 f"{total(cut)} that {were} never committed {were} truncated in {partitions_of(cut)}; only acks=0/1 producers can be "
@@ -171,10 +171,9 @@ def _cut(ranges: Sequence[LostRange]) -> list[str]:
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
     known = {(p["topic"], p["partition"]) for p in states}
-    doubtful = [f for f in findings if f.loss and f.confidence == "possible" and f.committed is not False]
-    doubtful += [f for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == UNKNOWN]
-    ended = {(f.cluster, *name) for f in doubtful if f.cluster for name in hit([f])}
-    elsewhere = len(ended) + len(hit(f for f in doubtful if not f.cluster) - known)
+    doubtful = {(f.cluster, p.topic, p.partition) for f, p, part in lost_parts(findings) if part.kind == POSSIBLE}
+    doubtful |= {(f.cluster, *name) for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == UNKNOWN for name in hit([f])}
+    elsewhere = len(doubtful - {(0, *name) for name in known})
     lines = []
     if unknown:
         elected = hit(f for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" and not f.cluster)

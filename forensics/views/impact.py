@@ -95,8 +95,9 @@ def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[in
     brokers that were running when the evidence ends."""
     by_brokers: dict[tuple[tuple[int, ...], bool], dict[str, None]] = defaultdict(dict)
     for f in findings:
-        if f.loss and (brokers := f.still_on or f.perhaps_on) and f.severity not in MINOR:
-            by_brokers[brokers, bool(f.still_on)].update(dict.fromkeys(p.name for p in places(f)))
+        for brokers in (f.still_on, f.perhaps_on) if f.loss and f.severity not in MINOR else ():
+            if brokers:
+                by_brokers[brokers, brokers is f.still_on].update(dict.fromkeys(p.name for p in places(f)))
     if len(by_brokers) > MANY_DISKS:
         every = tuple(sorted({b for brokers, _ in by_brokers for b in brokers}))
         by_brokers = {(every, all(sure for _, sure in by_brokers)): {name: None for names in by_brokers.values() for name in names}}

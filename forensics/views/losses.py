@@ -6,20 +6,33 @@ which groups had committed beyond them. Not here: present failures (impact), the
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from forensics.incidents.folding import places
-from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, offsets_in
-from forensics.model.message import Range
+from forensics.model.findings import (
+    COMPACTED,
+    CONFIDENCES,
+    CUT,
+    LOST,
+    POSSIBLE,
+    TRANSACTIONAL,
+    UNSETTLED,
+    Finding,
+    LostPart,
+    Place,
+    lost_parts,
+    offsets_in,
+)
+from forensics.model.message import Range, joined
 from forensics.output.display_times import DisplayZone
 from forensics.proof.causes import FOREIGN
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
 from forensics.views.scope import Partitions
 from forensics.words.formats import brokers_named, counted, some
 
-LOST, UNSETTLED, POSSIBLE, CUT = "lost", "unsettled", "possible", "cut"
 WORDS = {LOST: "Lost", UNSETTLED: "Removed, commit status unknown", POSSIBLE: "Possibly lost", CUT: "Truncated, never committed"}
 """The worst first."""
 REMOVED = {**WORDS, UNSETTLED: "Removed", CUT: "Truncated"}
@@ -33,41 +46,58 @@ RANGES = 3
 
 @dataclass(frozen=True, slots=True)
 class LostRange:
-    """One loss of one partition."""
+    """What one loss took from one partition, of one kind."""
 
     kind: str
     finding: Finding
     place: Place
-    more: bool = False
-    """Another finding says that records right above may be lost as well, how many is unknown."""
+    parts: Sequence[LostPart]
+    """Of this kind, and all of them possible, or none."""
 
     @property
     def name(self) -> str:
         return self.place.name
 
     @property
+    def offsets(self) -> tuple[Range, ...]:
+        return joined(p.offsets for p in self.parts)
+
+    @property
+    def confidence(self) -> str:
+        """Of the least sure part."""
+        return min((p.confidence for p in self.parts), key=CONFIDENCES.index)
+
+    @property
+    def more(self) -> bool:
+        """Records right above may be lost as well; their number is unknown."""
+        return any(p.at_least for p in self.parts)
+
+    @property
+    def records(self) -> int | None:
+        """Its records, if they can be counted."""
+        known = [p.records for p in self.parts if p.records is not None]
+        return sum(known) if len(known) == len(self.parts) else None
+
+    @property
     def count(self) -> int | None:
         """Its records if they can be counted, otherwise its offsets; None if its end is unknown."""
-        if any(r.end is None for r in self.place.offsets):
+        if any(r.end is None for r in self.offsets):
             return None
-        records = self.place.records
-        return records.count if records is not None and records.count is not None else sum(r.length or 0 for r in self.place.offsets)
+        return self.records if self.records is not None else sum(r.length or 0 for r in self.offsets)
 
     @property
     def size(self) -> str:
-        """'158 records', or '158 offsets, compacted' if some offsets may have no record; empty if its end is unknown."""
+        """'158 records', 'at least 158 records', or '158 offsets, compacted' if some offsets may have no record; empty if its end is unknown."""
         if self.count is None:
             return ""
-        records = self.place.records
-        if records is not None and records.count is not None:
-            return counted(self.count, "record") + (" or more" if self.more else "")
-        log = {COMPACTED: ", compacted", TRANSACTIONAL: ", transactional"}.get(records.log if records is not None else "", "")
-        return counted(self.count, "offset") + (" or more" if self.more else "") + log
+        number = _at_least(counted(self.count, "record" if self.records is not None else "offset"), self.more)
+        log = self.place.records.log if self.place.records is not None and self.records is None else ""
+        return number + {COMPACTED: ", compacted", TRANSACTIONAL: ", transactional"}.get(log, "")
 
     @property
     def extent(self) -> str:
         """'200–357 (158 records)'."""
-        return some(list(map(str, self.place.offsets)), RANGES) + (f" ({self.size})" if self.size else "")
+        return some(list(map(str, self.offsets)), RANGES) + (f" ({self.size})" if self.size else "")
 
     @property
     def at(self) -> datetime | None:
@@ -83,21 +113,28 @@ class LostRange:
     def recoverable(self) -> str:
         """'no', 'yes: broker 2', or 'partly: broker 2'."""
         saved = self.place.salvageable
-        if saved is not None and saved.held:
-            brokers = sorted({h.broker for h in saved.held if h.broker is not None})
-            return f"{'partly' if saved.missing else 'yes'}: {brokers_named(brokers) if brokers else 'collected files'}"
-        if self.finding.still_on:
-            return f"disk of {brokers_named(self.finding.still_on)}"
-        if self.finding.perhaps_on:
-            return f"perhaps: disk of {brokers_named(self.finding.perhaps_on)}"
-        return "no" if self.finding.confidence != "possible" else "unknown"
+        if saved is not None and (held := [h for h in saved.held if self._has(h.offsets)]):
+            brokers = sorted({h.broker for h in held if h.broker is not None})
+            missing = any(self._has(r) for r in saved.missing)
+            return f"{'partly' if missing else 'yes'}: {brokers_named(brokers) if brokers else 'collected files'}"
+        for how, on in (("", [p.still_on for p in self.parts]), ("perhaps: ", [p.perhaps_on for p in self.parts])):
+            if brokers := sorted({b for own in on for b in own}):
+                return f"{how}{'' if all(on) else 'partly: '}disk of {brokers_named(brokers)}"
+        return "no" if self.confidence != "possible" else "unknown"
+
+    def _has(self, offsets: Range) -> bool:
+        return any(r.overlap(offsets) is not None for r in self.offsets)
 
     @property
     def readers(self) -> str:
         """The groups that had committed beyond some of it: 'billing (all), audit (200–210)'."""
-        lost = [(r.start, r.end) for r in self.place.offsets]
-        had = [(c.group, c.had_read) for c in self.place.clients if c.had_read is not None]
-        return some([f"{group} ({'all' if [(r.start, r.end)] == lost else r})" for group, r in had], GROUPS) or "none known"
+        had = [
+            (c.group, joined(own for r in self.offsets if (own := r.overlap(c.had_read))))
+            for c in self.place.clients
+            if c.had_read is not None
+        ]
+        named = [f"{group} ({'all' if own == self.offsets else some(list(map(str, own)), RANGES)})" for group, own in had if own]
+        return some(named, GROUPS) or "none known"
 
 
 def line(loss: LostRange, zone: DisplayZone) -> str:
@@ -106,24 +143,28 @@ def line(loss: LostRange, zone: DisplayZone) -> str:
     return f"{WORDS[loss.kind]}: {loss.name}, offsets {loss.extent}{lost} ({loss.finding.cause})"
 
 
+_Part = tuple[Finding, Place, LostPart]
+
+
 def losses(findings: Sequence[Finding]) -> list[LostRange]:
     """All losses, by kind, then by number, internal topics last."""
-    every = list(_once((f, p) for f in findings if f.loss for p in places(f)))
-    open_ends = {(f.cluster, p.name, r.start) for f, p in every for r in p.offsets if r.end is None}
-    found = [LostRange(_kind(f), f, p, any((f.cluster, p.name, r.end) in open_ends for r in p.offsets)) for f, p in every]
+    alike: dict[Any, list[_Part]] = defaultdict(list)
+    for f, p, part in _once(lost_parts(findings)):
+        alike[id(f), id(p), part.kind, part.confidence == CONFIDENCES[0]].append((f, p, part))
+    found = [LostRange(kind, own[0][0], own[0][1], [part for *_, part in own]) for (_, _, kind, _), own in alike.items()]
     order = list(WORDS)
     return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))
 
 
-def _once(lost: Iterable[tuple[Finding, Place]]) -> Iterator[tuple[Finding, Place]]:
+def _once(lost: Iterable[_Part]) -> Iterator[_Part]:
     """Each loss once: several replicas may have brought the same offsets of an earlier partition, and lost them one after the other."""
-    seen: set[tuple[int, str, tuple[Range, ...]]] = set()
-    for f, p in lost:
+    seen: set[tuple[int, str, Range]] = set()
+    for f, p, part in lost:
         if f.cause == FOREIGN:
-            if (f.cluster, p.name, p.offsets) in seen:
+            if (f.cluster, p.name, part.offsets) in seen:
                 continue
-            seen.add((f.cluster, p.name, p.offsets))
-        yield f, p
+            seen.add((f.cluster, p.name, part.offsets))
+        yield f, p, part
 
 
 def unsettled(ranges: Sequence[LostRange], states: Partitions) -> list[str]:
@@ -131,14 +172,6 @@ def unsettled(ranges: Sequence[LostRange], states: Partitions) -> list[str]:
     known = {r.name for r in ranges if r.kind in (UNSETTLED, POSSIBLE) and not r.finding.cluster}
     unknown = (f"{s['topic']}-{s['partition']}" for s in states if s["verdict"] == NOT_JUDGED)
     return [name for name in unknown if name not in known]
-
-
-def _kind(f: Finding) -> str:
-    if f.committed is False:
-        return CUT
-    if f.confidence == "possible":
-        return POSSIBLE
-    return LOST if f.committed else UNSETTLED
 
 
 def by_kind(ranges: Sequence[LostRange]) -> Iterator[tuple[str, list[LostRange]]]:
@@ -179,15 +212,18 @@ def is_one(ranges: Sequence[LostRange]) -> bool:
 
 
 def total(ranges: Sequence[LostRange]) -> str:
-    """'316 records', '316 offsets', or '316 offsets or more'."""
-    known = [r for r in ranges if r.count is not None]
-    offsets = offsets_in((r.finding, r.place) for r in ranges)
+    """'316 records', '316 offsets', or 'at least 316 offsets'."""
+    offsets = offsets_in((r.finding, r.place, part) for r in ranges for part in r.parts)
     if not offsets:
         return "an unknown number of records"
-    records = [r.place.records.count for r in known if r.place.records is not None and r.place.records.count is not None]
-    counts_all = len(records) == len(ranges) and offsets == sum(r.length or 0 for one in ranges for r in one.place.offsets)
+    records = [r.records for r in ranges if r.records is not None]
+    counts_all = len(records) == len(ranges) and offsets == sum(r.length or 0 for one in ranges for r in one.offsets)
     number = counted(sum(records), "record") if counts_all else counted(offsets, "offset")
-    return number + (" or more" if len(known) < len(ranges) or any(r.more for r in ranges) else "")
+    return _at_least(number, any(r.count is None or r.more for r in ranges))
+
+
+def _at_least(number: str, more: bool) -> str:
+    return f"at least {number}" if more else number
 
 
 def spans_days(ranges: Sequence[LostRange]) -> bool:

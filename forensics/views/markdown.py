@@ -169,11 +169,11 @@ def _loss(r: LostRange, report: Report) -> tuple[str, ...]:
     written = r.place.written
     return (
         code(r.name),
-        ", ".join(map(str, r.place.offsets)) or "unknown",
+        ", ".join(map(str, r.offsets)) or "unknown",
         r.size or "unknown",
         _said(report, period(written.since, written.until)) if written is not None else "unknown",
         report.zone.moment(r.at) if r.at is not None else "unknown",
-        r.finding.confidence,
+        r.confidence,
         prose(r.finding.cause or ""),
         prose(r.recoverable),
         prose(r.readers),

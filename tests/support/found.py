@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from forensics.model.findings import Evidence, Finding
+from forensics.model.findings import Evidence, Finding, LostPart
 from forensics.model.message import Range, Values, encoded, said, values
 
 LINE = Evidence("broker-1/logs/server.log", 3, 120, "a line")
@@ -20,17 +20,17 @@ def found(kind: str, severity: str = "high", **stated: Any) -> Finding:
 def loss(**stated: Any) -> Finding:
     """Offsets 1 to 4 of t-0, lost by an unclean election of broker 2."""
     of = {"topic": "t", "partition": 0, "offsets": (Range(1, 5),), "committed": True, "loss": True, "cause": "unclean-election"}
-    own = {**of, **stated}
-    return found(**{"kind": "data-loss", "severity": "critical", "message": "lost", "values": _of_loss(own), **own})
+    own = {"confidence": "certain", **of, **stated}
+    records = own["records"].count if own.get("records") is not None and len(own["offsets"]) == 1 else None
+    parts = tuple(LostPart(r, own["committed"], own["confidence"], records=records) for r in own["offsets"])
+    return found(**{"kind": "data-loss", "severity": "critical", "message": "lost", "values": _of_loss(own), "parts": parts, **own})
 
 
 def _of_loss(own: dict[str, Any]) -> Values:
-    lost = own["offsets"][0] if own["offsets"] else None
     status = {True: "is-committed", False: "is-uncommitted", None: "is-lost"}[own["committed"]]
     extent = said("data-loss/extent", name=f"{own['topic']}-{own['partition']}", offsets=own["offsets"])
     return values(
-        lost=lost,
-        status=said(f"data-loss/{status}"),
+        extents=(said("data-loss/extent-of-part", offsets=own["offsets"], status=said(f"data-loss/{status}")),),
         by=said(f"data-loss/by-{own['cause']}", leader=2, epoch=7),
         why_committed=said("data-loss/high-watermark", offset=9) if own["committed"] else None,
         recovery=(said("data-loss/resend", extents=(extent,)),),

@@ -105,6 +105,7 @@ def _at(f: Finding, p: Place) -> Finding:
             "brokers",
             "written",
             "records",
+            "parts",
             "salvageable",
             "clients",
         )

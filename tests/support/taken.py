@@ -334,10 +334,12 @@ def claims(told: Iterable[Finding]) -> list[Claim]:
     found = []
     for f in told:
         for p in places(f) or (f.place,):
-            gone = frozenset(o for r in p.offsets if r.end is not None for o in range(r.start, r.end))
-            name = f"{p.topic}-{p.partition}" if p.topic is not None else ""
-            rank, level = CONFIDENCES.index(f.confidence), LEVELS.index(f.severity)
-            found.append(Claim(f.kind, name, f.brokers, gone, rank, level, p.committed, f.cause, words(f).summary))
+            name, level = f"{p.topic}-{p.partition}" if p.topic is not None else "", LEVELS.index(f.severity)
+            parts = [((part.offsets,), part.confidence, part.committed) for part in p.parts] or [(p.offsets, f.confidence, p.committed)]
+            for offsets, confidence, committed in parts:
+                gone = frozenset(o for r in offsets if r.end is not None for o in range(r.start, r.end))
+                rank = CONFIDENCES.index(confidence)
+                found.append(Claim(f.kind, name, f.brokers, gone, rank, level, committed, f.cause, words(f).summary))
     return found
 
 

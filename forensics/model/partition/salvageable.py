@@ -18,7 +18,7 @@ from typing import Any
 
 from forensics.model.events import Event
 from forensics.model.findings import DifferingCopies, Held, Producer, Salvageable
-from forensics.model.message import Message, Range, said
+from forensics.model.message import Message, Range, joined, said
 from forensics.model.partition.outside_logs import OutsideBatch
 from forensics.model.partition.replicas import ASIDE, REWRITTEN_FILES, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -51,16 +51,16 @@ class _Found:
 
 
 def salvageable(
-    offsets: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline, *, and_beyond: bool = False
+    lost: Sequence[Range], term: Term, removals: Sequence[Removal], timeline: PartitionTimeline, *, perhaps: Sequence[Range] = ()
 ) -> Salvageable:
-    """The salvageable part of the offsets that were lost with `term`. `and_beyond`: everything above in the same log is lost as well."""
-    wanted = Range(offsets.start, None) if and_beyond else offsets
-    found = list(_candidates(wanted, term, removals, timeline))
+    """The salvageable part of the offsets that were lost with `term`. `perhaps`: offsets that may be lost as well."""
+    found = [f for wanted in joined((*lost, *perhaps)) for f in _candidates(wanted, term, removals, timeline)]
     chosen = _chosen(found)
     damaged = _damaged(timeline)
     held = tuple(_held(own) for own in _runs(chosen, damaged, timeline))
     differing = tuple(_differing(found, timeline))
-    missing = tuple(_missing(offsets, held if timeline.cleaned else [Range(f.base, f.end) for f in chosen], timeline, damaged))
+    here = held if timeline.cleaned else [Range(f.base, f.end) for f in chosen]
+    missing = tuple(r for own in lost for gap in _missing(own, here, timeline, damaged) if (r := gap.overlap(own)) is not None)
     return Salvageable(
         held=held,
         missing=missing,

@@ -16,7 +16,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Statement, lower, quote, together
 from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.losses import Loss, whole_losses
+from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BACK, GroupReader, log_end, readers, reset_group
 
 
@@ -24,7 +24,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
     asked = declaration["find"]
 
     def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-        for loss in whole_losses(timeline, cluster) if timeline.commits else ():
+        for loss in losses(timeline, cluster) if timeline.commits else ():
             for reader in readers(loss, timeline):
                 offsets = getattr(reader.client, asked["offsets"]) if "offsets" in asked else None
                 if reader.client.outcome in asked.get("outcomes", (reader.client.outcome,)) and (offsets is None) is (
@@ -53,7 +53,7 @@ def _finding(
         values=(
             *values(group=client.group, position=client.committed, position_at=client.at, commit_epoch=client.leader_epoch),
             *values(lost_from=loss.range.start, epoch=loss.term.epoch, log_end=end, named=offsets),
-            *values(everything=offsets is not None and offsets.end == loss.range.end, share=share),
+            *values(everything=offsets is not None and offsets.end == loss.range.end and not (loss.at_least or loss.open), share=share),
             *values(waits=share and end is not None and end < (client.committed or 0), out_of_order=client.out_of_order or None),
             (client.outcome.replace("-", "_"), True),
             ("steps", (_step(kind, reader, offsets, loss, timeline),)),

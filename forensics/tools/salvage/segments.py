@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from forensics.incidents.folding import places
 from forensics.model.findings import DifferingCopies, Finding, Held, Salvageable
-from forensics.model.message import Range
+from forensics.model.message import Range, joined
 from forensics.model.times import runs
 from forensics.tools.salvage.places import created, named
 from parsers.containers.storage import storage
@@ -145,7 +145,17 @@ def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:
 def lots(findings: Iterable[Finding]) -> list[Lot]:
     """One for each finding with salvageable records and partition, sorted by partition and leader epoch."""
     found = [
-        Lot(f.id, f.cluster, p.topic, p.partition, p.leader_epoch, p.committed, p.offsets, p.salvageable, f.loss)
+        Lot(
+            f.id,
+            f.cluster,
+            p.topic,
+            p.partition,
+            p.leader_epoch,
+            p.committed,
+            joined(x.offsets for x in p.parts) or p.offsets,
+            p.salvageable,
+            f.loss,
+        )
         for f in findings
         for p in places(f)
         if p.salvageable is not None and p.topic is not None and p.partition is not None

@@ -257,7 +257,7 @@ def _data(
         "cut": [half, len(story) - len(shown)] if len(shown) < len(story) else None,
         "o": [_offset(r, window, sources) for r in timed if r["quantity"] in QUANTITIES],
         "r": [[r["broker"], window.place(r["time"]), r["offset"], r["end"], r["cause"]] for r in timed if r["quantity"] == REMOVED],
-        "l": [[r.kind, window.place(r.at), o.start, o.end] for r in lost for o in r.place.offsets],
+        "l": [[r.kind, window.place(r.at), o.start, o.end] for r in lost for o in r.offsets],
     }
 
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from forensics.incidents.findings import Findings
 from forensics.incidents.incidents import ClusterFindings, recurring_of_each
 from forensics.incidents.judging import distinct, in_order
-from forensics.model.findings import Finding
+from forensics.model.findings import Finding, LostPart
+from forensics.model.message import Range
 from forensics.rules import RULES
 
 NOON = datetime(2026, 11, 21, 12)
@@ -28,6 +29,7 @@ def one(kind: str, severity: str, *, over: bool, committed: bool | None = None, 
         end=end,
         committed=committed,
         loss=kind == "data-loss",
+        parts=(LostPart(Range(1, 5), committed, "certain"),) if kind == "data-loss" else (),
         cluster=cluster,
         evidence=(),
     )
@@ -49,7 +51,7 @@ def test_losses_come_first_then_what_is_unavailable_at_risk_broken_over_and_mino
 
 
 def test_a_loss_that_is_only_possible_comes_after_what_is_unavailable() -> None:
-    possible = replace(one("data-loss", "medium", over=False), confidence="possible")
+    possible = one("data-loss", "medium", over=False).at_most("possible")
     found = Findings()
     found.add((possible, one("offline-partition", "high", over=False)))
     ordered = in_order(recurring_of_each([ClusterFindings(found, RULES)], RULES))

@@ -13,7 +13,7 @@ from forensics.model.events import Event
 from forensics.model.message import Range, said
 from forensics.model.partition.replicas import Disk, Removal
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION, UNFLUSHED, UNKNOWN
-from forensics.proof.losses import Below, Doubt, Loss, deposed, losses, losses_of, unflushed
+from forensics.proof.losses import Below, Doubt, Loss, deposed, loss_of, losses, unflushed
 from forensics.proof.verdict import (
     ANY_LOG,
     CERTAIN,
@@ -49,7 +49,8 @@ def hop(*removals: Removal, **known: Any) -> Any:
 
 
 def found(row: Handover, **known: Any) -> list[Loss]:
-    return list(losses_of(row, hop(removal(), **known)))
+    loss = loss_of(row, hop(removal(), **known))
+    return [loss] if loss is not None else []
 
 
 def one(row: Handover, **known: Any) -> Loss:
@@ -70,16 +71,16 @@ def test_a_row_without_removals_has_no_losses() -> None:
     assert found(change()) == []
 
 
-def test_each_part_has_its_own_cause() -> None:
-    """What was committed a leader from the ISR had had; what was not, the one before had alone."""
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(CUT))
-    assert [(loss.range, loss.cause) for loss in found(row)] == [(Range(5, 6), HW_TRUNCATION), (Range(6, 8), TAIL)]
+def test_a_loss_of_which_some_was_committed_has_one_cause_and_tells_the_parts_apart() -> None:
+    loss = one(change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(CUT)))
+    assert [(p.offsets, p.committed) for p in loss.parts] == [(Range(5, 6), True), (Range(6, 8), False)]
+    assert (loss.cause, loss.committed, loss.range) == (HW_TRUNCATION, True, Range(5, 6))
 
 
 def test_a_part_that_was_committed_shows_what_happened_to_the_others() -> None:
     row = change(removed=(tail(5, 8),), log=only(KEPT, RECOVERED), had_all=EITHER)
-    assert [loss.cause for loss in found(replace(row, high_watermark=Interval(6)))] == [UNFLUSHED, UNFLUSHED]
-    assert [loss.cause for loss in found(replace(row, high_watermark=Interval()))] == [UNKNOWN]
+    assert one(replace(row, high_watermark=Interval(6))).cause == UNFLUSHED
+    assert one(replace(row, high_watermark=Interval())).cause == UNKNOWN
 
 
 # records of another partition that are there again
@@ -190,9 +191,9 @@ def test_the_removal_that_reaches_furthest_may_have_gone_in_a_later_hand_over() 
     assert found(change(removed=(PROVEN, tail(6, 9, lost_in_this_handover=EITHER))))[0].below == Below(Range(3, 5), POSSIBLE, (MARK,))
 
 
-def test_only_the_first_part_has_something_below() -> None:
-    row = change(removed=(PROVEN,), high_watermark=exactly(6), election=only(OUTSIDE))
-    assert [loss.below is not None for loss in found(row)] == [True, False]
+def test_something_may_be_below_the_first_part() -> None:
+    loss = one(change(removed=(PROVEN,), high_watermark=exactly(6), election=only(OUTSIDE)))
+    assert loss.below is not None and loss.below.range.end == loss.parts[0].offsets.start
 
 
 def test_a_part_without_an_end_has_nothing_below() -> None:
@@ -206,10 +207,10 @@ def test_the_end_of_a_log_may_be_only_how_far_it_was_seen_to_go() -> None:
     ended, reached = tail(5, 8, exact_end=True), tail(5, 8)
     assert one(change(removed=(reached,))).at_least
     assert not one(change(removed=(ended,))).at_least
-    committed, rest = found(change(removed=(reached,), high_watermark=exactly(6)))
+    committed, rest = one(change(removed=(reached,), high_watermark=exactly(6))).parts
     assert (committed.at_least, rest.at_least) == (False, True)
-    open_end, _ = found(change(removed=(tail(5, 8, end=Interval(8)),)))
-    assert not open_end.at_least, "the rest is a part of its own"
+    known, rest = one(change(removed=(tail(5, 8, end=Interval(8)),))).parts
+    assert (known.at_least, rest.offsets) == (True, Range(8, None))
 
 
 def test_the_log_that_reached_furthest_says_whether_it_ended_there() -> None:
@@ -219,8 +220,8 @@ def test_the_log_that_reached_furthest_says_whether_it_ended_there() -> None:
 
 def test_an_excuse_is_of_what_was_not_committed() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(6), resent=EITHER, resent_because=said("handover/sent-again"))
-    assert [loss.excuse for loss in found(row)] == [None, said("handover/sent-again")]
-    assert all(loss.weighed for loss in found(row))
+    assert one(row).excuse == said("handover/sent-again") and one(row).weighed
+    assert one(replace(row, high_watermark=exactly(8))).excuse is None
 
 
 @pytest.mark.parametrize(("cells", "weighed"), [({"resent": only(NO)}, True), ({"resent": EITHER}, False)])
@@ -249,7 +250,8 @@ def files(*, crashed: bool = False, **collected: Disk) -> dict[str, Any]:
 
 
 def where(row: Handover, *removals: Removal, **known: Any) -> list[tuple[Range, tuple[int, ...], tuple[int, ...]]]:
-    return [(p.range, p.still_on, p.perhaps_on) for p in losses_of(row, hop(*removals, **known))]
+    loss = loss_of(row, hop(*removals, **known))
+    return [(p.offsets, p.still_on, p.perhaps_on) for p in loss.parts] if loss is not None else []
 
 
 LEFT = removal(2, "left-behind")
@@ -264,8 +266,6 @@ def test_a_disk_has_only_what_its_log_reached() -> None:
     """Records above were only in another log, or had not been flushed."""
     row, short = change(removed=(tail(5, 8),)), replace(LEFT, end=7)
     assert where(row, removal(1), short, **files()) == [(Range(5, 7), (2,), ()), (Range(7, 8), (), ())]
-    parts = list(losses_of(row, hop(removal(1), short, **files())))
-    assert [{r.broker for r in p.removals} for p in parts] == [{1, 2}, {1}]
     saved = Disk(2, "", log_end_offset=6)
     assert where(row, removal(1), short, **files(saved=saved)) == [(Range(5, 6), (2,), ()), (Range(6, 8), (), ())]
 
@@ -279,8 +279,9 @@ def test_a_log_that_was_not_collected_may_have_lost_what_was_not_flushed_in_a_cr
 
 def test_an_open_end_is_on_a_disk_as_far_as_it_is_known() -> None:
     row = change(removed=(tail(5, 8),), last_isr_member_lost_tail=EITHER)
-    assert where(row, LEFT, **files()) == [(Range(5, None), (2,), ())]
-    assert where(row, removal(1), replace(LEFT, end=7), **files()) == [(Range(5, None), (), ())]
+    assert where(row, LEFT, **files()) == [(Range(5, 8), (2,), ()), (Range(8, None), (), ())]
+    short = where(row, removal(1), replace(LEFT, end=7), **files())
+    assert short == [(Range(5, 7), (2,), ()), (Range(7, 8), (), ()), (Range(8, None), (), ())]
 
 
 def test_removals_name_the_leaders_own_cut_where_that_was_the_cause() -> None:
@@ -297,7 +298,8 @@ def test_evidence_in_the_order_of_its_weight() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=Interval(6, None, (mark,)))
     pieces = [SimpleNamespace(seen=(seen, first)), SimpleNamespace(seen=(Event(source="more", event="more"),))]
     known = SimpleNamespace(before=None, evidence=(term,), epoch=1, order=(1, 0), leader=2)
-    loss, *_ = losses_of(row, hop(removal(1, "truncation", first), removal(3, "restart", second, first), pieces=pieces, term=known))
+    loss = loss_of(row, hop(removal(1, "truncation", first), removal(3, "restart", second, first), pieces=pieces, term=known))
+    assert loss is not None
     assert [e.source for e in loss.evidence] == names
 
 

@@ -170,8 +170,12 @@ def shorter(change: Callable[[str, str], str | None] = lambda _, text: text, mod
     return sorted(found, key=lambda f: f.offsets[0].start)
 
 
-def ranges(found: list[Finding]) -> list[tuple[Range, str, str]]:
-    return [(*f.offsets, f.confidence, f.severity) for f in found]
+def below(found: list[Finding]) -> tuple[Range, bool]:
+    """What may be gone below the proven part, and whether it probably is; a part is never surer than the one above it."""
+    (loss,) = found
+    under, proven = loss.parts
+    assert (proven.offsets, proven.confidence, loss.severity) == PROVEN and under.confidence == "possible"
+    return under.offsets, "The high watermark stayed at" in words(loss).explanation
 
 
 PROVEN = (Range(400, 423), "possible", "medium")
@@ -179,14 +183,13 @@ PROVEN = (Range(400, 423), "possible", "medium")
 
 
 def test_what_the_log_has_not_reached_again_is_gone_and_what_lies_above_a_standing_high_watermark_probably() -> None:
-    below, proven = shorter()
-    assert ranges([below, proven]) == [(Range(300, 400), "probable", "medium"), PROVEN]
-    assert {(f.cause, f.committed, f.leader_epoch) for f in (below, proven)} == {("uncommitted-tail", False, 1)}
-    assert "a log that ended at offset 400 or below" in words(proven).explanation and "23 offsets" in words(proven).explanation
-    assert {"clicks 0 400"} <= {e.text for e in proven.evidence}
-    assert "kept them on its disk" not in words(proven).explanation
-    assert {e.source for e in below.evidence[:2]} == {FOLLOWER, OLD}
-    assert any("offsets 300–399 hold now" in step for step in words(below).next_steps)
+    (loss,) = shorter()
+    assert below([loss]) == (Range(300, 400), True)
+    assert (loss.cause, loss.committed, loss.leader_epoch) == ("uncommitted-tail", False, 1)
+    assert "a log that ended at offset 400 or below" in words(loss).explanation and "23 offsets" in words(loss).explanation
+    assert "kept them on its disk" not in words(loss).explanation
+    assert {"clicks 0 400"} <= {e.text for e in loss.evidence} and {e.source for e in loss.evidence[:2]} == {FOLLOWER, OLD}
+    assert any("offsets 300–399 hold now" in step for step in words(loss).next_steps)
 
 
 def only(path: str, old: str, new: str) -> Callable[[str, str], str]:
@@ -198,25 +201,25 @@ def only(path: str, old: str, new: str) -> Callable[[str, str], str]:
 
 
 def test_without_a_second_witness_the_high_watermark_may_have_moved_since_its_checkpoint() -> None:
-    assert ranges(shorter(lambda path, text: None if path == FOLLOWER else text)) == [(Range(300, 400), "possible", "medium"), PROVEN]
+    assert below(shorter(lambda path, text: None if path == FOLLOWER else text)) == (Range(300, 400), False)
 
 
 def test_a_living_follower_knows_of_a_higher_high_watermark() -> None:
     found = shorter(only(FOLLOWER, "to offset 300", "to offset 350"))
-    assert ranges(found) == [(Range(350, 400), "possible", "medium"), PROVEN]
+    assert below(found) == (Range(350, 400), False)
     assert "known to have reached offset 350" in words(found[0]).explanation
 
 
 def test_a_follower_that_was_started_anew_has_a_checkpoint_only() -> None:
     restart = "[2026-11-21 11:05:43,000] INFO Completed load of log clicks-0 with log end offset 300 (kafka.log.Log)\n"
     found = shorter(only(FOLLOWER, "[2026-11-21 11:05:44,048]", f"{restart}[2026-11-21 11:05:44,048]"))
-    assert ranges(found) == [(Range(300, 400), "possible", "medium"), PROVEN]
+    assert below(found) == (Range(300, 400), False)
 
 
 def test_a_follower_that_learnt_of_the_term_before_says_nothing_of_the_time_before_it() -> None:
     again = "[2026-11-21 11:05:50,000] INFO Truncating log clicks-0 to offset 390. (kafka.log.Log)\n"
     found = shorter(lambda path, text: text + again if path == FOLLOWER else text)
-    assert ranges(found) == [(Range(300, 400), "probable", "medium"), PROVEN]
+    assert below(found) == (Range(300, 400), True)
 
 
 def test_a_follower_whose_cut_is_not_in_evidence_says_nothing_with_a_later_one() -> None:
@@ -226,11 +229,12 @@ def test_a_follower_whose_cut_is_not_in_evidence_says_nothing_with_a_later_one()
         "BrokerEndPoint(2,127.0.0.1,38681)] ) (kafka.server.ReplicaFetcherManager)\n"
     )
     found = shorter(only(FOLLOWER, cut, fetches + cut.replace("11:05:44", "11:05:50").replace("300", "390")))
-    assert ranges(found) == [(Range(300, 400), "possible", "medium"), PROVEN]
+    assert below(found) == (Range(300, 400), False)
 
 
 def test_nothing_was_written_since_so_the_leader_began_where_the_log_ends() -> None:
-    assert ranges(shorter(modified={SEGMENT: ELECTED - timedelta(seconds=2)})) == [PROVEN]
+    (loss,) = shorter(modified={SEGMENT: ELECTED - timedelta(seconds=2)})
+    assert (*loss.offsets, loss.confidence, loss.severity) == PROVEN and len(loss.parts) == 1
 
 
 def test_files_from_before_the_election_prove_nothing() -> None:
@@ -273,13 +277,11 @@ def test_of_several_later_leaders_it_is_not_told_which_did_not_have_them() -> No
 def test_an_unclean_leader_of_which_nothing_is_known_may_have_replaced_everything_below(bundle: str) -> None:
     leader = {"unclean-election-0.8.2.2-zk": "broker-3", "unclean-election-0.10.2.2-zk": "broker-2"}[bundle]
     files = {path: data for path, data in collected(BUNDLES / f"{bundle}.tar.gz").items() if f"{leader}/logs/server.log" not in path}
-    found = [f for f in of(report(files), "data-loss") if (f.topic, f.partition) == ("orders", 0)]
-    proven = next(f for f in found if f.confidence == "probable")
-    below = next(f for f in found if f.confidence == "possible")
-    assert len(found) == 2 and 200 < proven.offsets[0].start == below.offsets[0].end
-    assert below.offsets[0].start == 0
-    assert {f.cause for f in found} == {"unclean-election"}
-    assert "or below (it ended there when another replica followed it" in words(proven).explanation
+    (found,) = [f for f in of(report(files), "data-loss") if (f.topic, f.partition) == ("orders", 0)]
+    under, proven = found.parts
+    assert (under.confidence, proven.confidence, found.cause) == ("possible", "probable", "unclean-election")
+    assert 200 < proven.offsets.start == under.offsets.end and under.offsets.start == 0 and found.offsets == (proven.offsets,)
+    assert "or below (it ended there when another replica followed it" in words(found).explanation
 
 
 # a leader that lives on

@@ -33,7 +33,7 @@ def orders(name: str):  # type: ignore[no-untyped-def]
 def test_the_records_were_created_within_the_span_that_the_brokers_lines_show(name: str) -> None:
     found, cluster = orders(name)
     (loss,) = losses(found, cluster)
-    saved = salvageable(loss.range, loss.term, loss.removals, found)
+    saved = salvageable([loss.range], loss.term, loss.removals, found)
     of_records = written(loss.range, loss.hop, saved)
     of_brokers = written(loss.range, loss.hop, Salvageable())
     assert of_records.since is not None and of_records.until is not None

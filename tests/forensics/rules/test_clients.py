@@ -236,9 +236,9 @@ def test_a_loss_of_which_a_part_was_committed_is_one_loss_for_its_readers() -> N
     s.follows(1, 30, 4, 300, 250, previous=2)
     s.truncates(1, 30.1, 200)
     told = described(s.files, "billing t 0 270 300 30 - - -")
-    lost = [f for f in told if f.kind == "data-loss"]
-    assert [(f.offsets, f.committed) for f in lost] == [((Range(200, 250),), True), ((Range(250, 300),), None)]
-    assert [[c.had_read for c in f.clients] for f in lost] == [[Range(200, 250)], [Range(250, 270)]]
+    (lost,) = [f for f in told if f.kind == "data-loss"]
+    assert [(p.offsets, p.committed) for p in lost.parts] == [(Range(200, 250), True), (Range(250, 300), None)]
+    assert [c.had_read for c in lost.clients] == [Range(200, 270)]
     (read,) = [f for f in told if f.kind == "read-then-lost"]
     (skip,) = [f for f in told if f.kind == "consumer-skip"]
     assert read.offsets == skip.offsets == (Range(200, 270),)

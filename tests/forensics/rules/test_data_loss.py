@@ -64,10 +64,10 @@ def test_a_cut_of_a_log_whose_end_nobody_told_proves_one_record_and_leaves_the_r
         "replicas=[1, 2, 3], isNew=false) correlation id 1 from controller 3 epoch 1 for partition t-0 (state.change.logger)",
     )
     s.truncates(1, 12, 150)
-    rest, proven = sorted(losses(s.files), key=lambda f: f.offsets[0].end is not None)
-    assert told(proven) == ((Range(150, 151),), False, "uncommitted-tail", "possible"), "what producers sent is not in evidence"
-    assert told(rest) == ((Range(151, None),), False, "uncommitted-tail", "possible")
-    assert any("would show the exact end" in step for step in words(rest).next_steps)
+    (loss,) = losses(s.files)
+    ranges = (Range(150, 151), Range(151, None))
+    assert told(loss) == (ranges, False, "uncommitted-tail", "possible"), "what producers sent is not in evidence"
+    assert any("would show the exact end" in step for step in words(loss).next_steps)
 
 
 def test_follower_ahead_of_a_leader_that_began_there_loses_only_what_lies_above() -> None:
@@ -236,10 +236,11 @@ def test_a_loss_is_split_at_the_high_watermark() -> None:
     s.loads(1, 44, 300, unclean=True)
     s.follows(1, 46, 2, 300, 250)
     s.truncates(1, 46.1, 200)
-    below, above = losses(s.files)
-    assert told(below)[:3] == ((Range(200, 250),), True, "unclean-election")
-    assert told(above)[:3] == ((Range(250, 300),), None, "unclean-election")
-    assert (below.severity, above.severity) == ("critical", "high")
+    (loss,) = losses(s.files)
+    assert told(loss)[:3] == ((Range(200, 300),), None, "unclean-election")
+    assert [(p.offsets, p.committed) for p in loss.parts] == [(Range(200, 250), True), (Range(250, 300), None)]
+    assert loss.severity == "critical"
+    assert words(loss).summary == "t-0: offsets 200–249 committed, lost; offsets 250–299 lost (unclean election of broker 3, epoch 2)"
 
 
 @pytest.mark.parametrize(("obeyed", "isr", "severity"), [(19.3, [3, 1, 2], "low"), (19.3, [3, 1], "medium"), (40, [3, 1], "high")])
@@ -329,9 +330,12 @@ def test_a_crash_says_nothing_of_a_replica_that_came_into_the_isr_again() -> Non
 def test_whether_a_replica_that_crashed_in_the_isr_had_the_records_only_a_witness_can_say() -> None:
     (loss,) = losses(crashed_before(rejoined=False).files)
     assert told(loss) == ((Range(340, 405),), None, "unknown", "possible")
-    seen, beyond = losses(crashed_before(rejoined=False, hw=380).files)
-    assert told(seen) == ((Range(340, 380),), True, "unflushed-log", "certain"), "a high watermark is reached by the whole ISR"
-    assert told(beyond)[:3] == ((Range(380, 405),), None, "unflushed-log")
+    (loss,) = losses(crashed_before(rejoined=False, hw=380).files)
+    seen, beyond = loss.parts
+    assert (seen.offsets, seen.committed, seen.confidence) == (Range(340, 380), True, "certain"), (
+        "a high watermark is reached by the whole ISR"
+    )
+    assert (beyond.offsets, beyond.committed, loss.cause) == (Range(380, 405), None, "unflushed-log")
 
 
 @pytest.mark.parametrize(("version", "committed"), [("3.6.2", True), ("3.7.0", None)])
@@ -401,9 +405,9 @@ def test_a_log_that_was_closed_in_a_clean_stop_ended_there(seconds: float, compl
     s.offline(3, 23, 1, [3], 1, 3)
     s.online(3, 42, 2, 3, [3], 2)
     s.leads(3, 42.1, 2, 0, 0, [3])
-    found = [told(loss) for loss in losses(s.files)]
-    assert found[0] == ((Range(0, 364),), True, "empty-replica", "certain")
-    assert [offsets for offsets, *_ in found[1:]] == ([] if ends else [(Range(364, None),)])
+    (loss,) = losses(s.files)
+    assert told(loss) == ((Range(0, 364),), True, "empty-replica", "certain")
+    assert [p.offsets for p in loss.parts[1:]] == ([] if ends else [Range(364, None)])
 
 
 def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> None:
@@ -420,7 +424,7 @@ def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> N
     s.truncates(2, 46.1, 0)
     found = report(s.files)
     (loss,) = of(found, "data-loss")
-    assert told(loss) == ((Range(0, None),), True, "empty-replica", "probable"), "as sure as the verdict"
+    assert told(loss) == ((Range(0, 300),), True, "empty-replica", "probable"), "as sure as the verdict"
     assert [(p["verdict"], p["why"]) for p in found.document()["partitions"]] == [
         ("lost", "offsets 0–299 at least, which were committed, are gone (empty-replica)")
     ]
@@ -499,7 +503,7 @@ def cut(
     s.truncates(1, 70.3, 0)
     timeline, cluster = staged_timeline(s.files)
     timeline.collected_logs = {broker: holding(broker, own) for broker, own in ((1, lost_batches), (2, held)) if own}
-    return [((x.range, x.committed, x.confidence), x.excuse) for x in lost(timeline, cluster)]
+    return [((x.parts[0].offsets, x.committed, x.confidence), x.excuse) for x in lost(timeline, cluster)]
 
 
 def holding(broker: int, held: Sequence[dict[str, Any]]) -> Disk:
@@ -539,7 +543,7 @@ def holding(broker: int, held: Sequence[dict[str, Any]]) -> Disk:
 def test_a_tail_that_was_acknowledged_to_nobody_is_no_certain_loss(
     ends: Callable[[Story], None], held: list[dict[str, Any]], missed: str
 ) -> None:
-    (found, excuse), *_ = cut(ends, held)
+    ((found, excuse),) = cut(ends, held)
     confidence = "certain" if missed == "certainly" else "possible"
     assert found == (Range(0, 1 if ends is is_asked else 2), None if ends is die else False, confidence)
     assert (excuse is not None) == (missed == "excused")

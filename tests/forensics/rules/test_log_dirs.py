@@ -118,7 +118,7 @@ def restarted(directory: str) -> dict[str, str]:
 
 
 def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_directory() -> None:
-    found, _ = told("data-loss", restarted("/srv/data"))
+    (found,) = told("data-loss", restarted("/srv/data"))
     assert found.cause == "empty-replica"
     assert "the old log is still in /mnt/data" in words(found).explanation
     assert any(step.startswith("Copy the directory of orders-0 in /mnt/data of broker 1") for step in words(found).next_steps)
@@ -128,6 +128,6 @@ def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_di
 def test_log_that_is_empty_in_the_same_directory_was_emptied(spelled: str) -> None:
     files = restarted("/mnt/data")
     files["broker-1/logs/server.log"] = files["broker-1/logs/server.log"].replace("log.dirs = /mnt/data", f"log.dirs = {spelled}")
-    found, _ = told("data-loss", files)
+    (found,) = told("data-loss", files)
     assert "other log directories" not in words(found).summary
     assert not any("/mnt/data" in step for step in words(found).next_steps)
