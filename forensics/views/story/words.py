@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
 from forensics.model.cluster.availability import words_of
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Purpose
-from forensics.model.message import Range
+from forensics.model.message import Range, Value
 from forensics.model.partition.absences import (
     CRASHED,
     GONE,
@@ -33,16 +34,16 @@ from forensics.model.partition.absences import (
     absences,
 )
 from forensics.model.partition.final_state import FinalState
-from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
 from forensics.rules import rule_of
 from forensics.thresholds import FENCED_BEFORE
-from forensics.words import summary, text
-from forensics.words.formats import moment
+from forensics.words import formatted, summary, text
+from forensics.words.template import filled, names
 from parsers.kinds import Role, named, of
+from parsers.package_data import table
 
 SHOWN = 6
 """Maximum number of entries of an epoch history, or offsets of followers, that are printed; the rest is counted."""
@@ -158,13 +159,18 @@ class Wording:
     def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
         """An event in its own words; if its kind has none, the raw text."""
         how = presentation(e.event)
-        words = removed(removal) if removal is not None else how.words(e, self)
+        said = (filled(template, {name: self._value(name, e) for name in _named(template)}, formatted) for template in how.words)
+        words = removed(removal) if removal is not None else next(filter(None, said), "")
         if e.event == "log-load" and recovered:
             words += ", after a recovery (its last stop was not clean)"
         if not words:
             return _raw(e)
         broker = subject(e)
         return f"broker {broker} {words}" if broker is not None and how.subject else words
+
+    def _value(self, name: str, e: Event) -> Value:
+        compute = COMPUTED.get(name)
+        return compute(e, self) if compute is not None else getattr(e, name)
 
     def leader_of(self, epoch: int | None) -> str:
         leader = self.leaders.get(epoch) if epoch is not None else None
@@ -321,113 +327,12 @@ def subject(e: Event) -> int | None:
 OF_DIRECTORIES = of(role=Role.LOG_DIR)
 
 
-def _follows(e: Event, w: Wording) -> str:
-    offsets = f" from {_ends(e)}" if _ends(e) else ""
-    if e.leader_epoch in w.leaderless:
-        return f"is a follower without a leader{offsets}"
-    return f"follows {w.leader_of(e.leader_epoch)}{offsets}"
-
-
-def _leads(e: Event, w: Wording) -> str:
-    offsets = f" from {_ends(e)}" if _ends(e) else ""
-    return f"takes up leading in epoch {e.leader_epoch}{offsets}"
-
-
-def _loads(e: Event, w: Wording) -> str:
-    start = f" and begins at {e.log_start_offset}" if e.log_start_offset else ""
-    return f"loads its log: it ends at {e.log_end_offset}{start}"
-
-
-def _regresses(e: Event, w: Wording) -> str:
-    return f"sets its HW back{f' from {e.previous_offset}' if e.previous_offset is not None else ''} to {e.high_watermark}"
-
-
-def _resets(e: Event, w: Wording) -> str:
-    came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
-    if e.reason == "tier":
-        return f"begins an empty log{came} at {e.offset} or later, after the records in the remote tier"
-    return f"is outside the offset range of its leader and resets its fetch offset{came} to {e.offset}"
-
-
-def _fetches(e: Event, w: Wording) -> str:
-    return f"fetches from broker {e.broker}" + (f" at offset {e.offset}" if e.offset is not None else "")
-
-
-def _fetch_fails(e: Event, w: Wording) -> str:
-    return "fails to fetch" + (f" from broker {e.broker}" if e.broker is not None else "") + f": {e.reason or 'error'}"
-
-
-def _refused(e: Event, w: Wording) -> str:
-    need = f" {e.count}" if e.count is not None else ""
-    return f"REFUSES writes: the ISR is smaller than min.insync.replicas{need}"
-
-
-def _rejected(e: Event, w: Wording) -> str:
-    return "is refused its ISR change" + (f" ({e.reason})" if e.reason else "")
-
-
-def _deletes_segments(e: Event, w: Wording) -> str:
-    return f"deletes segments ({e.reason or 'reason unknown'})" + (f", from offset {e.offset}" if e.offset is not None else "")
-
-
-def _moves_start(e: Event, w: Wording) -> str:
-    return f"moves its log start to {e.log_start_offset}" + (f" ({e.reason})" if e.reason else "")
-
-
-def _reassignment(e: Event, w: Wording) -> str:
-    return f"reassignment {e.reason or 'step'}" + (f": replicas {ids(e.replicas)}" if e.replicas else "")
-
-
-def _intends(e: Event, w: Wording) -> str:
-    ends = f"; {_ends(e)} at the leader" if _ends(e) else ""
-    return f"asks for ISR {ids(e.previous_isr)} -> {ids(e.isr)}{ends}"
-
-
-def _election_failed(e: Event, w: Wording) -> str:
-    return "the move to the preferred leader FAILED" if e.reason == "PREFERRED" else "election FAILED: no replica may lead"
-
-
-def _election_asked(e: Event, w: Wording) -> str:
-    return f"a {(e.reason or '').lower() or 'leader'} election is asked for" + (f" by {e.value}" if e.value else "")
-
-
-def _directory(e: Event, w: Wording) -> str:
-    return "has its replica OFFLINE: log directory" + (f" {e.directory}" if e.directory else "") + " failed"
-
-
-def _partition_state(e: Event, w: Wording) -> str:
-    epoch = f", epoch {e.leader_epoch}" if e.leader_epoch is not None else ""
-    to = f" to broker {e.broker}" if e.reason == "sent" and e.broker is not None else ""
-    return f"has {e.reason or 'received'}{to} the state: leader {e.leader}{epoch}" + (f", ISR {ids(e.isr)}" if e.isr is not None else "")
-
-
-def _checkpointed(e: Event, w: Wording) -> str:
-    return f"disk, saved copy: {e.event} {e.offset}"
-
-
-def _controls(e: Event, w: Wording) -> str:
-    return f"node {e.controller} is the controller" + (f", controller epoch {e.controller_epoch}" if e.controller_epoch is not None else "")
-
-
-def _corrupt(e: Event, w: Wording) -> str:
-    place = f" from offset {e.offset} on" if e.offset is not None else ""
-    return f"has invalid records on its disk{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
-
-
-def _of_another_topic(e: Event, w: Wording) -> str:
-    return f"has a log of another topic of this name (id {e.reason or 'unknown'}; the topic has {e.value or 'none'})"
-
-
-def _stood_still(e: Event, w: Wording) -> str:
-    return f"paused for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
-
-
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """How a story shows a kind of event."""
+    """How a story shows a kind of event, as words.toml declares it."""
 
-    words: Callable[[Event, Wording], str] = lambda e, w: ""
-    """The action of its subject; if empty, the raw text is quoted."""
+    words: Sequence[str] = ()
+    """The action of its subject: of these templates the first that names nothing unknown. If there is none, the raw text is quoted."""
     tone: str = "plain"
     subject: bool = True
     """False: the words describe a state, not an action of a broker."""
@@ -437,87 +342,39 @@ class Presentation:
     """Why it is shown only in a story of everything."""
 
 
-_BY_STATES = "shown as a change of state"
-_BY_DISKS = "shown with the disk at the end"
-_SILENT: Mapping[str, frozenset[str]] = {
-    _BY_STATES: named(
-        "metadata-topic", "metadata-partition", "metadata-partition-change", "isr-update", "isr-written", "isr-change-notified"
-    ),
-    _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
-    "does not change the log": named("follower-kept", "log-moved"),
-    "about clients, not about the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
-    "a request; its result is shown": named("assignment", "election-plan", "tool-election", "tool-reassignment"),
-    "shown by a snapshot or a finding": named("describe-partition", "replica-size", "tool-offset"),
+def _declared() -> Iterator[tuple[str, Presentation]]:
+    file = table("forensics.views.story", "words")
+    for why, kinds in file["silent"].items():
+        yield from ((kind, Presentation(silent=why)) for kind in named(*kinds))
+    for kind, how in file["event"].items():
+        words = how.pop("words", ())
+        yield kind, Presentation((words,) if isinstance(words, str) else tuple(words), **how)
+
+
+PRESENTATIONS: Mapping[str, Presentation] = dict(_declared())
+"""By kind. Others are shown only in a story of everything."""
+COMPUTED: Mapping[str, Callable[[Event, Wording], Value]] = {
+    "ends": lambda e, w: _ends(e),
+    "leads": lambda e, w: w.leader_of(e.leader_epoch),
+    "leaderless": lambda e, w: e.leader_epoch in w.leaderless,
+    "receiver": lambda e, w: e.broker if e.reason == "sent" else None,
+    "isr": lambda e, w: ids(e.isr) if e.isr is not None else None,
+    "previous_isr": lambda e, w: ids(e.previous_isr),
+    "replicas": lambda e, w: ids(e.replicas) if e.replicas else None,
+    "election": lambda e, w: (e.reason or "").lower(),
+    "of_preferred": lambda e, w: e.reason == "PREFERRED",
+    "begin": lambda e, w: e.log_start_offset or None,
+    "stray": lambda e, w: e.reason == "stray",
+    "in_segment": lambda e, w: e.pattern == "segment",
+    "tiered": lambda e, w: e.reason == "tier",
+    "seconds": lambda e, w: (e.duration_ms or 0) / 1000,
 }
-"""Reasons why kinds without words are shown only in a story of everything."""
-PRESENTATIONS: Mapping[str, Presentation] = {
-    "leader-start": Presentation(_leads),
-    "follower-start": Presentation(_follows, settling=True),
-    "partition-state": Presentation(_partition_state, silent=_BY_STATES),
-    "partition-transition": Presentation(lambda e, w: f"moves the partition's state {e.reason}", silent=_BY_STATES),
-    "unclean-election-said": Presentation(lambda e, w: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
-    "recovering-mark": Presentation(lambda e, w: "learns that the partition is RECOVERING from an unclean election", silent=_BY_STATES),
-    "election-failed": Presentation(_election_failed, "bad", subject=False),
-    "election-requested": Presentation(_election_asked, subject=False),
-    "preferred-election": Presentation(lambda e, w: "preferred leader election completed", subject=False, silent=_BY_STATES),
-    "become-refused": Presentation(lambda e, w: f"cannot take up its role ({e.reason or 'refused'})", "warn", settling=True),
-    "replica-added": Presentation(lambda e, w: "takes up a replica of the partition", silent="shown with the load of its log"),
-    "isr-shrink": Presentation(_intends),
-    "isr-expand": Presentation(_intends),
-    "isr-rejected": Presentation(_rejected, "warn"),
-    "log-load": Presentation(_loads, settling=True),
-    "log-created": Presentation(lambda e, w: "creates an empty log", settling=True),
-    "log-deleted": Presentation(lambda e, w: "renames its replica as stray" if e.reason == "stray" else "deletes its replica"),
-    "topic-id-mismatch": Presentation(_of_another_topic, "bad"),
-    "log-recovery": Presentation(lambda e, w: f"recovers the segment at {e.offset}", silent="shown with the load"),
-    "log-corruption": Presentation(_corrupt, "bad"),
-    "hw-loaded": Presentation(lambda e, w: f"starts with HW {e.high_watermark}", silent="a checkpoint from before the start"),
-    "hw-missing": Presentation(lambda e, w: "finds no HW checkpointed", silent="normal for every new replica"),
-    "hw-regression": Presentation(_regresses, "warn"),
-    "truncation": Presentation(lambda e, w: f"truncates to {e.offset}"),
-    "truncation-noop": Presentation(lambda e, w: f"truncates to {e.offset}, which changes nothing", silent="nothing is truncated"),
-    "truncation-plan": Presentation(
-        lambda e, w: f"will truncate to {e.offset} ({e.reason or 'reason unknown'})", silent="shown with the truncation"
-    ),
-    "truncation-below-hw": Presentation(
-        lambda e, w: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "", "bad"
-    ),
-    "truncation-refused": Presentation(tone="warn"),
-    "fetch-offset-reset": Presentation(_resets, "warn"),
-    "segment-roll": Presentation(lambda e, w: f"begins a new segment at {e.offset}, its LEO then"),
-    "segment-delete": Presentation(_deletes_segments),
-    "log-start-move": Presentation(_moves_start),
-    "producer-snapshot": Presentation(lambda e, w: f"writes producer state at LEO {e.offset}", silent="shown with its segment"),
-    "epoch-assigned": Presentation(lambda e, w: f"notes that epoch {e.leader_epoch} begins at {e.offset}", silent=_BY_STATES),
-    "epoch-conflict": Presentation(),
-    "fetcher-added": Presentation(_fetches),
-    "fetcher-removed": Presentation(lambda e, w: "stops fetching", silent="normal at every change of leader"),
-    "fetch-error": Presentation(_fetch_fails, "warn", settling=True),
-    "partition-failed": Presentation(
-        lambda e, w: "has failed to fetch, until a new epoch arrives" + (f" ({e.reason})" if e.reason else ""), "bad"
-    ),
-    "append-refused": Presentation(_refused, "warn"),
-    "append-error": Presentation(tone="warn"),
-    "log-dir-partitions": Presentation(_directory, "bad"),
-    "log-dir-offline": Presentation(lambda e, w: "loses a log directory" + (f": {e.directory}" if e.directory else ""), "bad"),
-    "reassignment": Presentation(_reassignment, subject=False),
-    LEFT_OUT: Presentation(
-        lambda e, w: f"{e.count:,} events up to {moment(e.last_at)} are left out: more of the same", "gap", subject=False
-    ),
-    "topic-created": Presentation(lambda e, w: "topic created", subject=False),
-    "topic-deletion": Presentation(lambda e, w: "deletion of the topic begins", "warn", subject=False),
-    "topic-deleted": Presentation(lambda e, w: "topic deleted", "warn", subject=False),
-    "metadata-topic-removed": Presentation(lambda e, w: "topic deleted", "warn", subject=False),
-    "controller-elected": Presentation(_controls, subject=False),
-    "metadata-leader": Presentation(_controls, subject=False),
-    "hw-checkpoint": Presentation(_checkpointed),
-    "recovery-point": Presentation(_checkpointed, silent=_BY_DISKS),
-    "log-start-checkpoint": Presentation(_checkpointed, silent=_BY_DISKS),
-    "segment": Presentation(lambda e, w: f"disk, saved copy: segment {e.offset} ends at {e.log_end_offset}"),
-    "jvm-pause": Presentation(_stood_still, "warn"),
-    **{kind: Presentation(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
-}
-"""Words for kinds of events. A kind without words is shown only in a story of everything."""
+"""Values of templates that are not columns of the event."""
+
+
+@cache
+def _named(template: str) -> frozenset[str]:
+    return frozenset(names(template))
 
 
 def presentation(kind: str) -> Presentation:
