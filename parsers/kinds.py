@@ -144,7 +144,7 @@ _KINDS = (
     Kind("clean-start", Scope.BROKER, By.BROKER, Role.MARKER, "the last shutdown of a log directory was clean"),
     Kind("unclean-start", Scope.BROKER, By.BROKER, Role.MARKER, "a log directory has no marker of a clean shutdown: it was not stopped cleanly, or is new; count is 0 if it has no logs, and the marker is unknown then"),
     Kind("controller-thread", Scope.BROKER, By.BROKER, PLAIN, "the controller thread of a ZooKeeper broker started: once per process"),
-    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory had no meta.properties when a broker started: the directory was new or had been emptied", ungathered="each replica in the directory reports an empty log, and earlier events show what it contained", unreported="the empty logs in the directory are reported"),
+    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory had no meta.properties when a broker started: the directory was new or had been emptied"),
     Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process received nothing for duration_ms from `time` on and closed its connection: the server or network did not respond, or the process was paused"),
     Kind("zookeeper-disconnected", Scope.BROKER, By.BROKER, PLAIN, "a process with a ZooKeeper session lost its connection, or tried in vain to connect again"),
     Kind("zookeeper-connected", Scope.BROKER, By.BROKER, PLAIN, "a process has a connection to ZooKeeper, and a session"),

@@ -383,7 +383,7 @@ _BRACKETED = (
     r"(?:Channel manager on controller|(?:Broker|Topic|Partition)\w*Listener on|Replica state machine on controller|"
     r"Partition state machine on Controller|Topic Deletion Manager|Controller) ?(?:Controller )?(?P<node>\d+)",
     r"Controller-(?P<node>\d+)-to-broker-(?P<broker>\d+)-send-thread",
-    r"KafkaApi-(?P<node>\d+)",
+    r"(?:KafkaApi-|RemoteLogManager=)(?P<node>\d+)(?: partition=.*)?",
     r"(?:[A-Za-z ]+) on [Bb]roker (?P<node>\d+)",
     r"(?:Kafka Server|GroupCoordinator|Group Coordinator|Transaction Coordinator) (?P<node>\d+)",
     r"\w+Coordinator id=(?P<node>\d+) topic=(?P<topic>{TOPIC}) partition=(?P<partition>\d+)",

@@ -12,6 +12,7 @@ from typing import Any
 
 from forensics.model.cluster.availability import KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.failed_starts import errors_of_starts
 from forensics.model.cluster.process_errors import ends_the_jvm, who
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding, Statement, quote
@@ -53,7 +54,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 def crashes(nodes: Sequence[Node], cluster: Cluster, times: CrashTimes) -> Iterator[Crash]:
     for node in nodes:
         for outage in cluster.availability(node.id).outages:
-            if outage.life is not None and outage.how in (KILLED, MISSED):
+            if outage.life is not None and outage.how in (KILLED, MISSED) and id(outage.life.halted) not in errors_of_starts(cluster):
                 yield _crash(node, outage, outage.life, cluster, times)
 
 

@@ -22,6 +22,7 @@ from forensics.model.message import said, values
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.leaderless import OFFLINE
 from forensics.model.times import Span, overlap
+from forensics.thresholds import LONGEST_START
 
 Name = tuple[str, int]
 """Topic and partition."""
@@ -56,7 +57,8 @@ def _finding(
     cause = next((c for c, _ in causes.most_common() if c is not None), None)
     first, last = attempts[0], attempts[-1]
     errors = [e for a in tried for e in a.start.errors if a.cause == cause]
-    end = back.at if back is not None else None
+    alive = _alive(node, last, cluster) if back is None else None
+    end = back.at if back is not None else alive
     missing, leaderless = _affected(node, first.at, end, partitions)
     affected = sorted({*missing, *leaderless})
     each = tuple(said("start-failed/each", times=number, why=c.why if c is not None else None) for c, number in causes.most_common())
@@ -76,7 +78,8 @@ def _finding(
             why=cause.why if cause is not None and len(causes) == 1 else None,
             causes=each if len(causes) > 1 else (),
             thrown=exception(e for e in errors if cause is None or cause.found.search(e.key or "")),
-            back=end,
+            back=back.at if back is not None else None,
+            alive=alive,
             missing=_named(missing),
             leaderless=_named(leaderless),
             affected=len(affected) or None,
@@ -85,6 +88,12 @@ def _finding(
         ),
         evidence=quote([e for a in attempts[:2] for e in a.errors[:3]], last.errors[-1:], back),
     )
+
+
+def _alive(node: int | None, last: FailedStart, cluster: Cluster) -> datetime | None:
+    """The last line of the node, if it is from longer after the attempt than a start that fails takes to end: the node was up again."""
+    until = cluster.last_own_line(node) if node is not None else None
+    return until if until is not None and last.end is not None and until - last.end > LONGEST_START else None
 
 
 def _affected(

@@ -28,10 +28,14 @@ LAST_LINES = 10_000
 _SHOWN = 200
 _NODE_NAMED = (
     r"\[(?:[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )|"
-    r"(?:GroupCoordinator|Kafka Server) |KafkaApi-)(\d{1,9})[\], ]"
+    r"(?:GroupCoordinator|Kafka Server) |KafkaApi-|RemoteLogManager=)(\d{1,9})[\], ]"
 )
 _NODE = regex.compile(rf"(?m)^\[[^\]\n]{{23}}\] [A-Z]+ +{_NODE_NAMED}".encode())
 _NODE_FIRST = regex.compile(_NODE_NAMED)
+_THREAD = regex.compile(
+    rb"\[(?:kafka|quorum-controller|broker|controller)-(\d{1,9})-(?:raft|metadata|event-handler|lifecycle|to-controller|registration)"
+)
+"""Threads of KRaft nodes."""
 
 
 def of_other_process(record: LogRecord) -> bool:
@@ -109,6 +113,7 @@ class Survey:
         return f"{self.unread} {lines} of Kafka could not be read"
 
     def _count_nodes(self, data: bytes, layouts: LayoutsInUse) -> None:
+        self.nodes.update(int(node) for node in _THREAD.findall(data, 0, HEAD))
         if all(layout is LOG4J for layout in layouts.known):
             self.nodes.update(int(node) for node in _NODE.findall(data, 0, HEAD))
             return

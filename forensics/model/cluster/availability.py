@@ -215,7 +215,7 @@ class _RunReader:
         if self.announced is not None and event.reason in ENDS_PROCESS | HALTING:
             self.announced, self.exited = None, event.at  # this process ended before it said what it starts
             return False
-        if event.reason in HALTING | {"fatal"} and self.phase not in _STARTING:
+        if (event.reason in HALTING | {"fatal"} or _HALTS.search(event.text or "")) and self.phase not in _STARTING:
             if not self._of_second_process(event):
                 run = self._run()
                 run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event
@@ -372,6 +372,8 @@ class _RunReader:
 HALTING = frozenset({"log-dir", "disk"})
 """Reasons of errors for which Kafka calls Runtime.halt: no shutdown hook runs, nothing more is printed. A fatal fault does so, too, unless
 lines of a shutdown follow (ProcessTerminatingFaultHandler)."""
+_HALTS = re.compile(r"\bHalting Kafka\b")
+"""The last line of a shutdown hook that failed (Kafka#main)."""
 LAST_ERROR = "process-exiting"
 """The pattern of the last error of a process: main() prints it."""
 ENDS_PROCESS = frozenset({"process", "fatal"})

@@ -23,7 +23,7 @@ from parsers.kinds import Role, named, of
 
 CLUSTER_ID = "cluster.id"
 _BEGINS = of(role=Role.BEGINS) | named("controller-thread", "process-starting")
-OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch", "broker-registered")
+OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "quorum-role", "cluster-id-mismatch", "broker-registered")
 """Kinds of events that are read here; partition states are read too, for their controller epochs."""
 
 
@@ -88,7 +88,8 @@ class _Process:
     def still_starts(self, e: Event) -> bool:
         """Whether the line belongs to the same start."""
         named = self.cluster_id is not None and e.event != "controller-thread"  # a controller thread starts after the id was printed
-        fresh = not named and not self.terms and (e.event, e.pattern) not in self.marks
+        joined = any(t.mode != "kraft" for t in self.terms)  # a KRaft node may lead the quorum before its broker starts
+        fresh = not named and not joined and (e.event, e.pattern) not in self.marks
         return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= LONGEST_START
 
 
@@ -205,14 +206,15 @@ _HEARSAY = frozenset({"seen", "cached", "replayed", "stored", "written"})
 
 def _new_term(e: Event, process: _Process) -> bool:
     """Whether the event is the process's first of a controller epoch, or of another election with the same one."""
-    if e.controller_epoch is None or e.reason in _HEARSAY:
+    if e.controller_epoch is None or e.reason in _HEARSAY or (e.event == "quorum-role" and not _elected(e)):
         return False
     same = [t for t in process.terms if t.controller_epoch == e.controller_epoch]
     return not same or (_elected(e) and all(t.at is not None and e.at is not None and e.at - t.at > SAME_ELECTION for t in same))
 
 
 def _elected(e: Event) -> bool:
-    return e.event == "controller-elected"
+    """The election of a controller: in KRaft its node says that it leads the quorum, too."""
+    return e.event == "controller-elected" or (e.event == "quorum-role" and e.reason == "leader" and e.controller == e.writer)
 
 
 def _stays(node: int, processes: Sequence[_Process]) -> list[_ClusterMembership]:

@@ -54,8 +54,7 @@ class FailedDirectory:
     @cached_property
     def halted(self) -> Event | None:
         """The halt of the broker because of this failure."""
-        lines = (e for e in self.near("fatal-error") if e.reason == "log-dir")
-        return next((e for e in lines if e.at is not None and self.at is not None and e.at >= self.at), None)
+        return next((e for e in self.near("fatal-error") if e.reason == "log-dir"), None)
 
     @cached_property
     def configured(self) -> tuple[str, ...]:

@@ -1,0 +1,67 @@
+"""only-disk-emptied: a log directory that had been in use was new again at a start, and no other broker had its records.
+
+Here: directories that were new twice. Not here: logs that were created again while other replicas were in sync (log_dir_emptied).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import who
+from forensics.model.events import Event
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
+from forensics.thresholds import NAMED
+
+
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    new: dict[tuple[int, str], list[Event]] = defaultdict(list)
+    for e in cluster.of("log-directory-new"):
+        if e.writer is not None and e.directory and e.at is not None:
+            new[e.writer, e.directory].append(e)
+    for (node, directory), lines in sorted(new.items()):
+        for before, again in pairwise(lines):
+            if _used(node, before, again, cluster):
+                names = _only_there(node, again, partitions)
+                if names or [n.id for n in cluster.nodes.values() if n.broker] == [node]:
+                    yield _finding(node, directory, before, again, names, cluster)
+
+
+def _used(node: int, before: Event, again: Event, cluster: Cluster) -> bool:
+    """Whether a process was up after the first line, which had written the file then, and the second is of another process."""
+    ups = (run.up.at for run in cluster.availability(node).lives if run.up is not None)
+    return any(at is not None and before.at is not None and again.at is not None and before.at <= at < again.at for at in ups)
+
+
+def _only_there(node: int, again: Event, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The partitions with no other replica in the ISR, whose last sign is of the time before."""
+    old = (
+        p
+        for p in partitions
+        if list(p["isr"] or ()) == [node] and p["until"] is not None and again.at is not None and p["until"] < again.at
+    )
+    return sorted(f"{p['topic']}-{p['partition']}" for p in old)
+
+
+def _finding(node: int, directory: str, before: Event, again: Event, names: Sequence[str], cluster: Cluster) -> Finding:
+    return Finding(
+        kind="only-disk-emptied",
+        severity="high",
+        confidence="certain",
+        brokers=(node,),
+        start=before.at,
+        start_latest=again.at,
+        end=again.at,
+        values=values(
+            who=who(node, cluster),
+            directory=directory,
+            begun=again.at,
+            names=tuple(names[:NAMED]),
+            more=len(names) - NAMED if len(names) > NAMED else None,
+        ),
+        evidence=quote(before, again),
+    )
