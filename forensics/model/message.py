@@ -98,24 +98,26 @@ _TIME = "time"
 
 def encoded(values: Values) -> str | None:
     """Values as JSON from which `decoded` makes the same values; None if there are none."""
-    return json.dumps({name: _tagged(value) for name, value in values}, separators=(",", ":")) if values else None
+    return packed(dict(values)) if values else None
 
 
-def packed(value: Value) -> str:
+def packed(value: Value | Mapping[str, Value]) -> str:
     """A value as JSON from which `unpacked` makes the same value."""
-    return json.dumps(_tagged(value), separators=(",", ":"))
+    return _PACKED.encode(value)
 
 
 def unpacked(text: str) -> Value:
     return _value(json.loads(text))
 
 
-def _tagged(value: Value) -> Any:
+def _tagged(value: datetime | Message | Range) -> dict[str, Any]:
+    """What JSON has no type for."""
     if isinstance(value, datetime):
         return {_TIME: value.isoformat()}
-    if isinstance(value, Message):
-        return {"message": value.id, "values": {name: _tagged(v) for name, v in value.values}}
-    return [_tagged(v) for v in value] if isinstance(value, tuple) else plain(value)
+    return {"message": value.id, "values": dict(value.values)} if isinstance(value, Message) else value.row()
+
+
+_PACKED = json.JSONEncoder(separators=(",", ":"), default=_tagged)
 
 
 def decoded(text: str | None) -> Values:
