@@ -20,6 +20,8 @@ NOT_COLLECTED = frozenset(
     )
 ) | {"verdict/no-epoch"}
 """Reasons for an open verdict that other files would settle. The others are Kafka's: a crash took what nobody wrote down."""
+_SAID = ("premises", "contradictions", "decides", "resent_because")
+"""The cells of a hand-over that hold messages."""
 Judge = Callable[[PartitionTimeline, Cluster], Iterator[Mapping[str, Any]]]
 
 
@@ -37,7 +39,9 @@ def worded(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """A row of forensics.incidents.judging with words in the state of its partition."""
     if (state := row.get("partition_state")) is None:
         return row
-    return {**row, "partition_state": {**words_in(state), "reason": encoded((("why", state["why"]),))}}
+    handovers = [{**own, **{name: words_in(own[name]) for name in _SAID}} for own in state["handovers"]]
+    verdict = {"why": text(state["why"]), "reason": encoded((("why", state["why"]),)), "handovers": handovers}
+    return {**row, "partition_state": {**state, **verdict}}
 
 
 def words_in(value: Any) -> Any:
