@@ -15,8 +15,9 @@ from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
 from forensics.model.cluster.broker_states import StateSpan
-from forensics.model.cluster.facts import Measure, Source
+from forensics.model.cluster.facts import Measure
 from forensics.model.cluster.names import Name
+from forensics.model.cluster.sources import Source
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import CLUSTER_DOC, FINDING, Evidence, Finding
 from forensics.model.message import said

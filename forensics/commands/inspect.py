@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from forensics.model.cluster.clocks import Clock
-    from forensics.model.cluster.facts import Cluster, Source
+    from forensics.model.cluster.facts import Cluster
     from forensics.model.cluster.names import Name
+    from forensics.model.cluster.sources import Source
     from forensics.views.document import Report
 
 

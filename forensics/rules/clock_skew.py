@@ -13,7 +13,8 @@ from typing import Any
 
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
-from forensics.model.cluster.facts import Cluster, Node, Source
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.sources import Source
 from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import said, values
 from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP

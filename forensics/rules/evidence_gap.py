@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.facts import Cluster, Source
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, values

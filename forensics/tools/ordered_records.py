@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.build import CALENDAR, EventResolver
-from forensics.model.cluster.facts import Cluster, Source
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.sources import Source
 from parsers.cached import cached_property
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit

@@ -21,8 +21,9 @@ from forensics.incidents.incidents import Incident
 from forensics.model.cluster import balance
 from forensics.model.cluster.broker_states import StateSpan, running, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
-from forensics.model.cluster.facts import Cluster, Node, Source
+from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
+from forensics.model.cluster.sources import Source
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.cluster.versions import versions
 from forensics.model.findings import MINOR, Finding, Place, Purpose

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from forensics.incidents.incidents import ROLLING, Incident
 from forensics.model.cluster.broker_states import STATES, StateSpan
-from forensics.model.cluster.facts import Source
 from forensics.model.cluster.names import Name
+from forensics.model.cluster.sources import Source
 from forensics.model.findings import (
     COMPACTED,
     CONFIDENCES,

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import hit, places
-from forensics.model.cluster.facts import Cluster, SetAside
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.sources import SetAside
 from forensics.model.findings import CUT, POSSIBLE, Finding, Purpose, lost_parts
 from forensics.model.findings import LOST as GONE
 from forensics.model.findings import UNSETTLED as UNCLEAR

@@ -24,7 +24,7 @@ from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, 
 from forensics.model.cluster.copies import LOG_SUFFIX, Copies
 from forensics.model.cluster.directions import EpochLine, straightened
 from forensics.model.cluster.excluded import SET_ASIDE, set_aside
-from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
+from forensics.model.cluster.facts import Cluster, ClusterJoin, Node, recreated_topics
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
@@ -32,6 +32,7 @@ from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from forensics.model.cluster.shifted_copies import READ, shifts
+from forensics.model.cluster.sources import Archive, Source
 from forensics.model.cluster.zones import (
     MINUTE_MS,
     QUARTER_MS,

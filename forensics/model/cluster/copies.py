@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
+from forensics.model.cluster.sources import Source
 from forensics.model.events import COLUMNS, Event
 from parsers.paths import log_kind
-
-if TYPE_CHECKING:
-    from forensics.model.cluster.facts import Source
 
 LOG_SUFFIX = "-log"
 _OF_ALL_LOGGERS = frozenset({"stdout-log", "other-log"})

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.cluster_history import CLUSTER_ID
-from forensics.model.cluster.facts import SetAside, Source
 from forensics.model.cluster.gathered import Gathered, Mask, of_kinds
+from forensics.model.cluster.sources import SetAside, Source
 from forensics.model.times import Span, begins, ends, overlap
 from parsers.formats import CALLED
 from parsers.paths import is_unfinished, name_of

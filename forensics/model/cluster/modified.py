@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from forensics.model.cluster.facts import Source
+from forensics.model.cluster.sources import Source
 from forensics.thresholds import FARTHEST_ZONE, WRITTEN_AT_ONCE
 
 SEVERAL = 5

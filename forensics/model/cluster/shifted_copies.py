@@ -10,19 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.copies import LOG_SUFFIX, OF_A_LAYOUT
+from forensics.model.cluster.sources import Source
 from forensics.model.cluster.zones import QUARTER_MS, SECOND_MS, Witness, zone_at_start
 from forensics.model.events import COLUMNS
 from forensics.thresholds import FARTHEST_SHIFT
 from parsers.schemas import EVENTS
-
-if TYPE_CHECKING:
-    from forensics.model.cluster.facts import Source
 
 _STATING = tuple(n for n in COLUMNS if n in EVENTS.names and n not in OF_A_LAYOUT and not pa.types.is_nested(EVENTS.field(n).type))
 READ = ("source", "time", *_STATING)

@@ -18,8 +18,9 @@ from datetime import datetime
 from itertools import pairwise
 
 from forensics.model.cluster.availability import spoken
-from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
+from forensics.model.cluster.sources import Source
 from forensics.model.cluster.versions import versions
 from forensics.model.findings import Finding
 from forensics.model.message import Message, said

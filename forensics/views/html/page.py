@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, StateSpan
-from forensics.model.cluster.facts import Source
+from forensics.model.cluster.sources import Source
 from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, shortened
 from forensics.model.message import said
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from forensics.model.cluster.availability import BrokerRun
-from forensics.model.cluster.facts import Cluster, Node, Source
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.message import said
 from forensics.model.partition.log_coverage import CLOCK, ORDER, SHOWN, Answer

@@ -27,7 +27,8 @@ from forensics.cli import cli
 from forensics.formats import FORMATS
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import PARTITION
-from forensics.model.cluster.facts import Cluster, Source
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.sources import Source
 from forensics.model.findings import Evidence, Finding, Place
 from forensics.model.message import Range, values
 from forensics.output.format import DirectoryFormat, FileFormat, Format

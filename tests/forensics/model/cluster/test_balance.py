@@ -25,7 +25,8 @@ from forensics.model.cluster.balance import (
     thinned,
     uneven,
 )
-from forensics.model.cluster.facts import Cluster, Measure, Node, Source
+from forensics.model.cluster.facts import Cluster, Measure, Node
+from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.partition.assigned import Orders
 from forensics.model.partition.placement import INTERVAL_S, MAX_INTERVALS, MAX_STEPS, factor, sizes, steps, traffic

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from forensics.model.cluster.build import Options
-from forensics.model.cluster.facts import Source
+from forensics.model.cluster.sources import Source
 from tests.support import local
 
 START = datetime(2026, 11, 21, 2, 0)

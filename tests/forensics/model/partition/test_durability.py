@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from forensics.incidents.findings import Findings
 from forensics.incidents.judging import judge_partition
 from forensics.model.cluster.effective import MIN_ISR, NEVER, UNCLEAN, default, effective, number, strict
-from forensics.model.cluster.facts import Cluster, Node, Source
+from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
+from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.findings import FOLDED, LEVELS, Finding
 from forensics.model.message import Message

@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from forensics.exemplars import exemplars_of
-from forensics.model.cluster.facts import Cluster, Source
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.sources import Source
 from forensics.model.partition.log_coverage import LOG, PROCESS, READ, isr_changes_observable, silent_leaders, would_show
 from forensics.words import words
 from tests.forensics.staged import START, Story, of, report, timeline

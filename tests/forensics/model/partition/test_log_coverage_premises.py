@@ -11,7 +11,8 @@ import pytest
 
 from forensics.incidents import judging
 from forensics.model.cluster.availability import BrokerRun
-from forensics.model.cluster.facts import Cluster, Node, Source
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding
 from forensics.model.message import said
