@@ -17,7 +17,7 @@ import forensics
 from forensics.case.run import RUN, read_run
 from forensics.case.tables import BY_NAME
 from tests.conftest import Done
-from tests.support import local
+from tests.support import recorded
 from tests.support.paths import BUNDLES, ROOT
 
 BUNDLE = BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"
@@ -83,7 +83,7 @@ def test_the_data_source_gives_all_events(session: SparkSession, there: Path) ->
     forensics.register_source(session)
     source = session.read.format("kafka-evidence")
     rows = source.option("tasks", "3").load([str(BUNDLE)]).select("source", "line", "byte", "event").toArrow()
-    events = local.events_of(BUNDLE).select(["source", "line", "byte", "event"])
+    events = recorded.events("unclean-election-3.9.1-kraft").select(["source", "line", "byte", "event"])
     order = [(name, "ascending") for name in events.column_names]
     assert rows.sort_by(order).cast(events.schema).equals(events.sort_by(order))
     some = source.option("columns", "event,topic").option("events", "source, config").load(str(BUNDLE)).toArrow()

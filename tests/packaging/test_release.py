@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.forensics.case.test_case import make
-from tests.support import local
+from tests.support import recorded
 from tests.support.paths import BUNDLES, ROOT
 
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
@@ -93,6 +93,6 @@ def test_commands_that_need_no_java_work(installed: Callable[..., subprocess.Com
     assert installed("--version").stdout.split()[-1] == version.split('"')[1]
     assert installed("collect", "--print").stdout == (ROOT / "forensics" / "tools" / "collect.sh").read_text()
     assert "unclean-election  critical" in installed("rules", "unclean-election").stdout
-    make(tmp_path / "a.case", local.events_of(BUNDLE))
+    make(tmp_path / "a.case", recorded.events("unclean-election-2.8.2-zk"))
     page = installed("report", tmp_path / "a.case", "--html", "-")
     assert page.returncode == 0 and page.stdout.startswith("<!DOCTYPE html>"), page.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import local
+from tests.support import recorded
 from tests.support.paths import BUNDLES, ROOT
 
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
@@ -48,7 +48,7 @@ def test_without_it_one_line_says_so_and_the_report_is_the_same(environment: dic
     command = [*COMMAND, "--json", "-"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
-    found, expected = json.loads(done.stdout), json.loads(local.report(local.events_of(BUNDLE)).json())
+    found, expected = json.loads(done.stdout), json.loads(recorded.report("unclean-election-2.8.2-zk").json())
     assert all(found[of] == expected[of] for of in ("partitions", "findings", "incidents"))
     *_, line = (told for told in done.stderr.strip().splitlines() if not told.endswith(" ..."))
     assert line == "No Java was found: this evidence is read without Spark, on one core."

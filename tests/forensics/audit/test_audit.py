@@ -44,7 +44,7 @@ from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
 from tests.forensics import staged
 from tests.forensics.output.test_files import full
-from tests.support import local
+from tests.support import recorded
 from tests.support.schemas import of_rows, violations
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ def test_a_cluster_is_told_as_analyze_tells_it(run: Run, tmp_path: Path) -> None
     found = CaseInput(Audit(tmp_path / "out").case("prod"))
     assert found.case.manifest["tool"]["command"] == ["audit", run.archive, "--layout", "{cluster}/…", *how]
     told = found.conclusion(None)
-    there = local.report(local.events_of(BUNDLE))
+    there = recorded.report("zombie-leader-3.9.1-kraft")
     there.cluster.archives = ()  # an audit has them in its manifest, whosever they are
     here = Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents)
     assert here.document() == there.document()

@@ -255,9 +255,9 @@ def _is_report(file: Path, place: Path) -> None:
 
 def test_a_reader_that_stops_early_does_not_hide_what_was_asked_for(tmp_path: Path) -> None:
     from tests.forensics.case.test_case import make
-    from tests.support import local
+    from tests.support import recorded
 
-    make(tmp_path / "a.case", local.events_of(BUNDLE))
+    make(tmp_path / "a.case", recorded.events("unclean-election-2.8.2-zk"))
     for output in ((), ("--json", "-"), ("--markdown", "-")):
         assert unread("report", str(tmp_path / "a.case"), "--fail-on", "critical", *output) == (1, ""), output
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from forensics.cli import cli
 from tests.conftest import Done
 from tests.forensics.case.test_case import make
-from tests.support import local
+from tests.support import recorded
 from tests.support.paths import BUNDLES
 
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not Path(FULL).exists(), reason="needs a device 
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> str:
     directory = tmp_path_factory.mktemp("cases") / "a.case"
-    make(directory, local.events_of(BUNDLE))
+    make(directory, recorded.events("unclean-election-2.8.2-zk"))
     return str(directory)
 
 

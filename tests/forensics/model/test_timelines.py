@@ -12,12 +12,11 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import identified, judged
 from forensics.words.rows import Worded
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 
 def test_a_judged_timeline_is_freed_without_a_search_for_cycles() -> None:
-    table = local.events_of(BUNDLES / "clean-failover-2.8.2-zk.tar.gz")
+    table = recorded.events("clean-failover-2.8.2-zk")
     cluster, resolver = local.gathered(table)
     seen: list[weakref.ref[PartitionTimeline]] = []
 

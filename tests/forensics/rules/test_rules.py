@@ -20,9 +20,8 @@ from forensics.views.document import Report
 from forensics.words import words
 from tests.forensics.staged import report
 from tests.forensics.words import snapshots
-from tests.support import local
+from tests.support import recorded
 from tests.support.contradictions import check_contradictions, contradictions
-from tests.support.paths import BUNDLES
 from tests.support.schemas import of_report
 
 CONTRACT = {
@@ -164,7 +163,7 @@ def _shared_root(exemplar: Exemplar) -> str:
 
 def test_a_dead_broker_was_not_fenced_alive() -> None:
     """Brokers 2 and 3 were killed; the records that fence them lie in every broker's copy of the metadata log, theirs too."""
-    told = local.report(local.events_of(BUNDLES / "clean-failover-3.9.1-kraft.tar.gz"))
+    told = recorded.report("clean-failover-3.9.1-kraft")
     assert [f.brokers for f in told.findings if f.kind == "broker-crash"] == [(2,), (3,)]
     assert [f.brokers for f in told.findings if f.kind == "broker-fenced"] == []
 

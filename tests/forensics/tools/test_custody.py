@@ -38,7 +38,7 @@ from parsers.containers.units import Unit, units
 from parsers.containers.walk import hands, read_unit
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.archives import FILES, put, spread, tar, zipped
 from tests.support.paths import ROOT
 
@@ -210,7 +210,7 @@ def test_packing_and_order_change_nothing(
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A case: sessions-0 lost a tail that was never committed, four partitions are intact."""
-    made = make(tmp_path_factory.mktemp("kept") / "a.case", local.events_of(BUNDLE))
+    made = make(tmp_path_factory.mktemp("kept") / "a.case", recorded.events("zombie-leader-3.9.1-kraft"))
     write_run(made.directory, ["analyze", str(BUNDLE)])
     return made.directory
 

@@ -37,7 +37,6 @@ from forensics.views import document as json_view
 from forensics.views import timesketch
 from forensics.views.document import Report
 from forensics.views.steps import next_steps
-from tests.bundles.test_bundles import BUNDLES
 from tests.forensics import fleets, staged
 from tests.forensics.case.test_case import make
 from tests.support import found, local, recorded
@@ -58,7 +57,7 @@ def a_fleet() -> Report:
 
 @pytest.fixture(scope="module", params=[*NAMES, "a fleet"])
 def report(request: pytest.FixtureRequest) -> Report:
-    return a_fleet() if request.param == "a fleet" else local.report(local.events_of(BUNDLES / f"{request.param}.tar.gz"))
+    return a_fleet() if request.param == "a fleet" else recorded.report(request.param)
 
 
 def text(name: str, report: Report) -> str:

@@ -12,8 +12,8 @@ from parsers.formats import FORMATS, READERS, kind_by_name, reader_of
 from parsers.formats.file_kind import FileKind
 from parsers.kinds import KINDS as EVENT_KINDS
 from parsers.schemas import Member
+from tests.support import recorded
 from tests.support.local import events_of
-from tests.support.paths import ROOT
 
 ABOUT_THE_FILE = {"source", "problem"}
 
@@ -45,7 +45,7 @@ def test_files_give_only_the_events_that_their_kind_declares(name: str) -> None:
     declared: dict[str, set[str]] = defaultdict(set)
     for kind in FORMATS:
         declared[kind.name] |= kind.events
-    events = events_of(ROOT / "fixtures/bundles" / f"{name}.tar.gz").select(["source", "event", "collected"]).to_pylist()
+    events = recorded.events(name).select(["source", "event", "collected"]).to_pylist()
     kinds = {e["source"]: e["collected"]["kind"] for e in events if e["event"] == "source"}
     wrong = {(kinds[e["source"]], e["event"]) for e in events if kinds.get(e["source"]) in declared}
     assert {(kind, event) for kind, event in wrong if event not in declared[kind] | ABOUT_THE_FILE} == set()
