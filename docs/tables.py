@@ -16,6 +16,9 @@ import pyarrow as pa
 from benchmarks import history
 from fixtures.templates import coverage
 from forensics.case.tables import EXPORTED, TABLES, Table
+from forensics.model.findings import Rule, Unrefuted
+from forensics.proof.refuters import OF_CLUSTER, OF_PARTITION
+from forensics.rules import RULES
 
 ROOT = Path(__file__).parents[1]
 _PART = re.compile(r"(<!-- (?P<name>[\w./-]+): `python -m docs\.tables` writes this -->\n).*?(<!-- end of (?P=name) -->)", re.DOTALL)
@@ -85,11 +88,34 @@ def _type(kind: pa.DataType) -> str:
     return "timestamp" if pa.types.is_timestamp(kind) else str(kind)
 
 
+REASONS = {
+    Unrefuted.OWN_LINE: "a line of the node itself, or a setting that it or a tool printed, says it",
+    Unrefuted.OWN_FILE: "the content of one file shows it",
+    Unrefuted.STATES: "the states of partitions, brokers and controllers show it; states that contradict each other are an `evidence-conflict`",
+    Unrefuted.HAND_OVER: "it is a row of the table of hand-overs, in which premises that contradict each other leave nothing certain",
+    Unrefuted.EVIDENCE: "it is about the evidence, not about the cluster",
+}
+
+
+def _refuters() -> Iterator[str]:
+    """What would contradict each kind, and the kinds for which nothing is asked."""
+    yield "| asked before the finding is made | kinds |\n|---|---|"
+    for name, refuter in {**OF_PARTITION, **OF_CLUSTER}.items():
+        yield f"| {(refuter.__doc__ or '').rstrip('.')} | {_kinds(rule for rule in RULES if name in rule.refuters)} |"
+    yield "\n| nothing is asked, because | kinds |\n|---|---|"
+    yield from (f"| {why} | {_kinds(rule for rule in RULES if rule.unrefuted is reason)} |" for reason, why in REASONS.items())
+
+
+def _kinds(rules: Iterable[Rule]) -> str:
+    return ", ".join(f"`{rule.kind}`" for rule in rules)
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
     "case": lambda: "\n".join(_case()),
     "parquet": lambda: "\n".join(_parquet()),
     "structs": lambda: "\n".join(_of_structs()),
     "coverage": coverage.tables,
+    "refuters": lambda: "\n".join(_refuters()),
     "performance": lambda: history.table(history.HISTORY),
 }
 

@@ -24,17 +24,20 @@ from forensics.invariants.declared import Told
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule
-from forensics.model.message import encoded
+from forensics.model.message import encoded, said
 from forensics.model.partition import durability
 from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from forensics.model.stored import Store, Stored
-from forensics.proof.contradictions import doubted
+from forensics.proof.contradictions import contradictions as contradictions_of
+from forensics.proof.contradictions import what
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
+from forensics.proof.refuters import refuted
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import RULES, rule_of, rules
+from forensics.rules.evidence_conflict import of_statements
 from parsers.own_files import OwnFile
 from parsers.schemas import documented, equal_rows, release
 
@@ -124,7 +127,7 @@ def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
     for rule, judge in _judges(rule_files.in_force(), of_metadata_log=False):
         for found in judge(timeline, cluster):
             own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
-            yield _doubted(_weakened(own, rule, cluster), rule, timeline, cluster)
+            yield from _asked(_weakened(own, rule, cluster), rule, timeline, cluster)
 
 
 @lru_cache(8)
@@ -133,12 +136,27 @@ def _judges(own: tuple[OwnFile, ...], *, of_metadata_log: bool) -> list[tuple[Ru
     return [(rule, rule.partition) for rule in rules() if rule.partition is not None and rule.of_metadata_log is of_metadata_log]
 
 
+def _asked(f: Finding, rule: Rule, timeline: PartitionTimeline | None, cluster: Cluster) -> Iterator[Finding]:
+    """The finding if none of its refuters knows better. Else the conflict of both statements; and, as possible, a loss, or what quotes a
+    statement whose conflict is a finding already."""
+    asks = not rule.records_gone or f.confidence != CONFIDENCES[0]
+    if not asks or (found := refuted(rule.refuters, f, timeline, cluster)) is None:
+        yield f
+        return
+    known = timeline is not None and found in contradictions_of(timeline, cluster)
+    if known or rule.records_gone:
+        yield f if f.confidence == CONFIDENCES[0] else f.doubted(said("contradiction/doubt", what=what(found)))
+    if not known:
+        conflict = of_statements((found,))
+        yield conflict if timeline is None else conflict.of_partition(timeline.topic, timeline.partition)
+
+
+def _of_rule(found: Iterable[Finding], rule: Rule, cluster: Cluster) -> list[Finding]:
+    return [own for f in found for own in _asked(_weakened(f, rule, cluster), rule, None, cluster)]
+
+
 def _weakened(f: Finding, rule: Rule, cluster: Cluster) -> Finding:
-    return weakened(f, cluster) if rule.rests_on_lines else f
-
-
-def _doubted(f: Finding, rule: Rule, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    return doubted(f, timeline, cluster) if rule.rests_on_lines else f
+    return weakened(f, rule.premises, cluster) if rule.premises else f
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
@@ -209,10 +227,10 @@ def _by_cluster(states: Stored) -> dict[int, Rows]:
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> ClusterFindings:
     for rule in rules():
         if rule.cluster is not None and not (rule.of_last_cluster and cluster.number):
-            found.add(_weakened(f, rule, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
+            found.add(_of_rule(rule.cluster(cluster, with_facts(partitions, rule.facts)), rule, cluster))
     for rule in rules():
         if rule.after_rules is not None:
-            found.add([_weakened(f, rule, cluster) for f in rule.after_rules(cluster, with_facts(partitions, rule.facts), found)])
+            found.add(_of_rule(rule.after_rules(cluster, with_facts(partitions, rule.facts), found), rule, cluster))
     return ClusterFindings(found, rules(), cluster.controllers, cluster.number, lambda: _unjudged(partitions))
 
 

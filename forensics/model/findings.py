@@ -554,6 +554,21 @@ class Purpose(Enum):
     """A broker was restarted, and its replicas caught up."""
 
 
+class Unrefuted(Enum):
+    """Why nothing is asked for that would contradict the findings of a kind."""
+
+    OWN_LINE = "own-line"
+    """A line of the node itself, or a setting that it or a tool printed, says it."""
+    OWN_FILE = "own-file"
+    """The content of one file shows it."""
+    STATES = "states"
+    """The states of partitions, brokers and controllers show it; those that contradict each other are an evidence-conflict already."""
+    HAND_OVER = "hand-over"
+    """It rests on a row of the table of hand-overs, in which contradicting premises leave nothing certain."""
+    EVIDENCE = "evidence"
+    """It is about the evidence, not about the cluster."""
+
+
 class Lasting(Enum):
     """Until when its findings are true."""
 
@@ -629,6 +644,10 @@ class Rule:
     rests_on: tuple[str, ...] = ()
     """Premises of its findings besides the lines that they quote: 'order' (of the lines of a broker), 'time' (between lines of different
     brokers), 'silence' (a log would show it, and does not)."""
+    refuters: tuple[str, ...] = ()
+    """What would contradict its findings (forensics.proof.refuters)."""
+    unrefuted: Unrefuted | None = None
+    """Why it has no refuters."""
     casts_doubt: str | None = None
     """The severity from which its findings contradict the verdict that a partition is intact."""
     refuted: Callable[[Finding, PartitionTimeline], bool] | None = None
@@ -665,6 +684,12 @@ class Rule:
     """Judges the whole evidence, or the state at its end, and not each cluster that used these brokers."""
     urgency: Urgency = Urgency.BROKEN
     """Urgency of its findings that are not minor, until they are over; LOST: also afterwards, except records that were never committed."""
+
+    @property
+    def premises(self) -> frozenset[str]:
+        """What its findings as a whole rest on: what a line of the node itself says is true if others are missing."""
+        said = self.unrefuted in (Unrefuted.OWN_LINE, Unrefuted.EVIDENCE)
+        return frozenset(self.rests_on) - {"silence" if said else ""}
 
     @property
     def rests_on_lines(self) -> bool:

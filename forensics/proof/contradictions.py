@@ -12,7 +12,6 @@ from itertools import permutations
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.lineage import began
@@ -29,7 +28,10 @@ _BEFORE = ON_DISK | named("truncation-below-hw")
 """What may be as it was before the last cut."""
 
 
-CONFIDENCE = {"log-end": PROBABLE, "load": PROBABLE, "plan": PROBABLE, "witness": POSSIBLE}
+CONFIDENCE = {
+    **dict.fromkeys(("log-end", "load", "plan"), PROBABLE),
+    **dict.fromkeys(("witness", "high-watermark", "controller-epoch", "start-time"), POSSIBLE),
+}
 """Probable, if missing lines may explain both statements; possible, if something else may. The others are certain."""
 
 
@@ -204,11 +206,3 @@ def _evidence(row: Handover) -> Iterator[Event]:
         yield from (*cell.low, *cell.high) if isinstance(cell, Interval) else cell.evidence
     for removed in row.removed:
         yield from removed.evidence
-
-
-def doubted(finding: Finding, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    """The finding, at most possible if it quotes a statement that another one contradicts."""
-    known = contradictions(timeline, cluster)
-    quoted = {(e.source, e.line) for e in finding.evidence} if known else set()
-    found = next((c for c in known if {(e.source, e.line) for e in (c.one, c.other)} & quoted and c.about != "witness"), None)
-    return finding if found is None or finding.confidence == "possible" else finding.doubted(said("contradiction/doubt", what=what(found)))

@@ -19,7 +19,7 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from forensics import rule_files
-from forensics.model.findings import ALL_STATE, Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
+from forensics.model.findings import ALL_STATE, Aggregation, Impact, Lasting, Purpose, Rule, Statement, Unrefuted, Urgency
 from forensics.rules.detectors import functions_of
 from parsers.own_files import OwnFile
 from parsers.package_data import parsed, table
@@ -43,7 +43,7 @@ def declared() -> Mapping[str, Mapping[str, Any]]:
 @lru_cache(8)
 def _declared(own: tuple[OwnFile, ...]) -> Mapping[str, Mapping[str, Any]]:
     if own:
-        return {**_declared(()), **{kind_in(file): {"rank": LAST, **parsed(file.text)} for file in own}}
+        return {**_declared(()), **{kind_in(file): {"rank": LAST, "unrefuted": "own-line", **parsed(file.text)} for file in own}}
     kinds = sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
     return {kind: table(__name__, kind) for kind in kinds}
 
@@ -53,7 +53,7 @@ def kind_in(file: OwnFile) -> str:
     return str(parsed(file.text)["kind"])
 
 
-_ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact}
+_ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact, "unrefuted": Unrefuted}
 
 
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:

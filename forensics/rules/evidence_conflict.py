@@ -14,12 +14,13 @@ from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, said, values
-from forensics.model.partition.replicas import Contradiction
+from forensics.model.partition.replicas import Contradiction, Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.contradictions import CONFIDENCE, contradictions, what
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, conflicts
 from forensics.thresholds import NAMED
+from parsers.kinds import ON_DISK
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
@@ -92,13 +93,30 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     by_kind: dict[tuple[str, int | None], list[Contradiction]] = defaultdict(list)
     for c in contradictions(timeline, cluster):
         by_kind[c.about, c.one.writer].append(c)
-    yield from map(_of_statements, by_kind.values())
+    yield from map(of_statements, by_kind.values())
+    if timeline.generation and all(e.event in ON_DISK for e in timeline.events):  # no line or record knows this topic id
+        yield from (_of_other_topic(disk, timeline, cluster) for disk in timeline.collected_logs.values())
     if mixed := mixed_up(timeline):
         yield _of_epochs(mixed, timeline)
         return  # it concerns all rows
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
+
+
+def _of_other_topic(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    names = {topic_id: topic for topic, topic_id in cluster.topic_ids.items()}
+    return Finding(
+        kind="evidence-conflict",
+        severity="low",
+        confidence="certain",
+        brokers=(disk.broker,),
+        message="other-topic",
+        values=values(
+            directory=disk.directory, id=disk.topic_id, right=cluster.topic_ids.get(timeline.topic), other=names.get(disk.topic_id or "")
+        ),
+        evidence=quote(e for e in timeline.events if e.topic_id is not None and e.writer == disk.broker),
+    )
 
 
 def of_report(what: Sequence[Message], about: Collection[Finding], evidence: Sequence[Evidence]) -> Finding:
@@ -168,8 +186,8 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _of_statements(found: Sequence[Contradiction]) -> Finding:
-    """All contradictions of one kind that one broker's statements begin."""
+def of_statements(found: Sequence[Contradiction]) -> Finding:
+    """All contradictions of one kind that one broker's statements begin, or the one that refutes a finding."""
     about = found[0].about
     confidence = CONFIDENCE.get(about, CERTAIN)
     events = [e for c in found for e in (c.one, c.other)]

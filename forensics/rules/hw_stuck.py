@@ -52,9 +52,9 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 
 
 def _stuck(now: State, disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> _Stuck | None:
-    """None if the log ends at its high watermark, the records are new, or a replica of the ISR does not have them, or has a higher one."""
+    """None if the log ends at its high watermark, the records are new, or a replica of the ISR does not have them."""
     hw, end = disk.high_watermark, disk.reach
-    if hw is None or hw.offset is None or hw.at is None or end is None or hw.offset >= end or _advanced(hw.offset, now, timeline):
+    if hw is None or hw.offset is None or hw.at is None or end is None or hw.offset >= end:
         return None
     waited = _waited(timeline, disk, hw.offset, hw.at, _skew(now.leader, cluster))
     if waited is None or waited < lag_time(cluster, now.leader, hw.at):
@@ -63,12 +63,6 @@ def _stuck(now: State, disk: Disk, timeline: PartitionTimeline, cluster: Cluster
     below = below_min_isr(now, required(now, timeline, cluster)) and strict(cluster, now.leader, hw.at) is not False
     stuck = _Stuck(now, disk, hw.offset, end, waited, reached, min_isr(now, timeline, cluster) if below else None)
     return None if stuck.all_collected and stuck.lowest <= hw.offset else stuck
-
-
-def _advanced(hw: int, now: State, timeline: PartitionTimeline) -> bool:
-    """A follower of the ISR has a higher one, which it got from the leader."""
-    marks = (d.high_watermark for b, d in timeline.collected_logs.items() if b in now.isr)
-    return any(mark is not None and mark.offset is not None and mark.offset > hw for mark in marks)
 
 
 def _skew(broker: int, cluster: Cluster) -> timedelta:

@@ -152,3 +152,55 @@ def test_what_a_person_wrote_is_not_a_log(place: str, name: str) -> None:
     assert [(a.why, a.paths) for a in report.cluster.aside] == [("quotation", (place,))]
     assert taken.judged(report).verdicts == taken.judged(whole).verdicts
     assert {f.id for f in report.findings} == {f.id for f in whole.findings}
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "of_topic"),
+    [
+        ("unclean-election-3.9.1-kraft", "ledger-0", "orders-1", True),  # with the topic id of the other topic
+        ("unclean-election-3.9.1-kraft", "ledger-0", "orders-1", False),  # without partition.metadata
+        ("rolling-restart-3.9.1-kraft", "inventory-0", "inventory-1", True),  # another partition of the same topic
+        ("rolling-restart-2.8.2-zk", "inventory-0", "inventory-1", False),
+    ],
+)
+def test_the_directory_of_another_partition_is_no_sure_divergence(name: str, right: str, wrong: str, of_topic: bool) -> None:
+    files = bundle(name)
+    found = {path: f for path, f in files.items() if path.startswith(f"broker-2/data/{wrong}/") and (of_topic or "metadata" not in path)}
+    others = {path: f for path, f in files.items() if not path.startswith(f"broker-2/data/{right}/")}
+    report = taken.report({**others, **{path.replace(f"/{wrong}/", f"/{right}/"): f for path, f in found.items()}})
+    assert [f for f in report.findings if f.kind == "log-divergence" and f.confidence != "possible"] == []
+    assert [f for f in report.findings if f.kind == "evidence-conflict" and f.topic == right[:-2] and 2 in f.brokers]
+
+
+def halved(files: Files, pattern: str) -> Files:
+    """Checkpoints with half of each high watermark, as they may have been before."""
+    chosen = {path: f for path, f in files.items() if re.match(pattern, path) and path.endswith("/replication-offset-checkpoint")}
+    return {
+        path: File(re.sub(rb" (\d+)$", lambda m: b" %d" % (int(m[1]) // 2), f.content, flags=re.M), f.modified)
+        for path, f in chosen.items()
+    }
+
+
+@pytest.mark.parametrize("name", ["acks1-failover-2.8.2-zk", "rolling-restart-3.9.1-kraft"])
+def test_two_collections_with_equal_times_show_no_regression(name: str) -> None:
+    """The earlier collection of broker 1 has the first half of each log and lower high watermarks."""
+    files = bundle(name)
+    own, at = {path: f for path, f in files.items() if path.startswith("broker-1/")}, max(f.modified for f in files.values())
+    logs = {path: b"".join((told := records(f.content))[: len(told) // 2]) for path, f in own.items() if "/logs/" in path}
+    earlier = {**{path: f.content for path, f in halved(own, "").items()}, **logs}
+    equal = {path: File(f.content, at) if path in own else f for path, f in files.items()}
+    both = taken.report(
+        {**equal, **{path.replace("broker-1/", "broker-1-before/"): File(content, at) for path, content in earlier.items()}}
+    )
+    assert {f.id for f in both.findings if f.kind not in taken.OF_EVIDENCE} <= {f.id for f in taken.report(files).findings}
+    assert taken.judged(both).verdicts == taken.judged(taken.report(files)).verdicts
+
+
+@pytest.mark.parametrize(("name", "leader"), [("rolling-restart-3.9.1-kraft", 1), ("clean-failover-2.8.2-zk", 2)])
+def test_an_older_checkpoint_of_a_leader_contradicts_those_of_its_followers(name: str, leader: int) -> None:
+    files = bundle(name)
+    older = {path: File(f.content, f.modified + 120) for path, f in halved(files, f"broker-{leader}/").items()}
+    report, whole = taken.report({**files, **older}), taken.report(files)
+    new = [f for f in report.findings if f.id not in {f.id for f in whole.findings}]
+    assert {(f.kind, f.brokers[0], "which follows it" in words(f).summary) for f in new} == {("evidence-conflict", leader, True)}
+    assert taken.judged(report).verdicts == taken.judged(whole).verdicts

@@ -17,7 +17,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.order import FileOrders
 from forensics.thresholds import ACTION_KNOWN
-from parsers.kinds import OF_DELETION, STARTS, named
+from parsers.kinds import OF_DELETION, ON_DISK, STARTS, named
 
 
 def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: FileOrders) -> dict[int, list[Event]]:
@@ -27,9 +27,11 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: F
     age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)} if len(order) > 1 else {}
     result: dict[int, list[Event]] = defaultdict(list)
     streams: dict[tuple[int | None, str | None], list[Event]] = defaultdict(list)
+    beside = {_directory(e): e.topic_id for e in events if age and e.event == "partition-metadata"}
     for event in events:
-        if event.topic_id in age:
-            result[age[event.topic_id]].append(event)
+        topic_id = event.topic_id or (beside.get(_directory(event)) if event.event in ON_DISK else None)
+        if topic_id in age:
+            result[age[topic_id]].append(event)
         else:
             streams[(event.writer, None if event.line is not None else event.source)].append(event)
     renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own, orders))}
@@ -42,6 +44,10 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: F
         for event, generation in _by_marks(stream, ends, renewed.get(key, ()), orders):
             result[generation].append(event)
     return dict(result)
+
+
+def _directory(event: Event) -> str:
+    return event.source.rpartition("/")[0]
 
 
 _Stream = tuple[int | None, str | None]

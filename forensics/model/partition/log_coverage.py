@@ -22,6 +22,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.sources import Source
 from forensics.model.cluster.versions import versions
+from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.continuity import Gap
@@ -30,7 +31,7 @@ from forensics.model.partition.replicas import Replica
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import undated_first
-from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, TIME_PRECISION
+from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, MIN_SKEW_MS, TIME_PRECISION
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import By, Role, named, of
@@ -41,7 +42,7 @@ ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
 """Premises of a broker's logs: lines are sorted by time, the clock did not step, no line is missing or cut off, all were read."""
 PLACED = (ORDER, CLOCK, READ)
 """Premises of the place of a line among others."""
-_PREMISES = frozenset({*PLACED, COMPLETE})
+_PREMISES = (*PLACED, COMPLETE)
 _REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
 _BEGINS = of(role=Role.BEGINS, by=By.BROKER)
 _OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread", "process-starting", "broker-state")
@@ -222,11 +223,26 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
             found.setdefault(ORDER, said("coverage/shared", brokers=tuple(s.shared), path=s.path, seconds=size))
         elif s.steps_back:
             found.setdefault(CLOCK, said("coverage/steps-back", path=s.path, seconds=s.largest_step_back.total_seconds()))
+    if broker in cluster.nodes and cluster.nodes[broker].clock.conflict:
+        found.setdefault(CLOCK, said("coverage/clocks-contradict", broker=broker))
+    if denied_error(broker, cluster) is not None:
+        found.setdefault(CLOCK, said("coverage/error-denied", broker=broker))
     for _, (premise, reason) in _lacking(logs, cluster):
         found.setdefault(premise, reason)
     if missing := _rolled_together(cluster).get(broker) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
         found.setdefault(COMPLETE, missing)
     return found
+
+
+def denied_error(node: int, cluster: Cluster) -> tuple[Event, int] | None:
+    """The last line in which a process of the node printed the time in UTC by the clock whose error was estimated, and the error in ms by
+    that line, if that is nearer to none: one clock gave both times of the line, so lines and error are of other zones or were moved."""
+    skew = cluster.nodes[node].clock.skew_ms if node in cluster.nodes else 0
+    e = next((e for e in reversed(cluster.of("start-time")) if e.writer == node and e.at is not None and e.count is not None), None)
+    if abs(skew) < MIN_SKEW_MS or e is None or e.at is None or e.count is None:
+        return None
+    apart = e.count - round((e.at - datetime(1970, 1, 1)).total_seconds() * 1000)
+    return (e, apart) if abs(apart) < abs(apart - skew) else None
 
 
 @cached_on_cluster
@@ -417,21 +433,21 @@ def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster
 # claims that rely on order and time
 
 
-def weakened(finding: Finding, cluster: Cluster) -> Finding:
-    """The finding, at most possible if it relies on the lines of a broker whose order or times cannot be trusted."""
-    unreliable = _disordered(cluster)
-    if not unreliable:
+def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Finding:
+    """The finding, at most possible if something is known against the lines of one of its brokers that it rests on, as its rule declares."""
+    wanted = frozenset(premise for on in rests_on for premise in _RESTING[on])
+    if finding.confidence == "possible" or not (
+        doubted := {b: c.failed for b, c in _coverages(cluster).items() if not wanted.isdisjoint(c.failed)}
+    ):
         return finding
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
-    reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]
-    return finding.doubted(reasons[0]) if reasons else finding
+    known = (doubted[b] for b in sorted({*finding.brokers, *quoted} & doubted.keys()))
+    reason = next((failed[premise] for failed in known for premise in _PREMISES if premise in wanted & failed.keys()), None)
+    return finding.doubted(reason) if reason is not None else finding
 
 
-@cached_on_cluster
-def _disordered(cluster: Cluster) -> dict[int, Message]:
-    """Brokers whose lines have no reliable order, or whose clock stepped, each with the reason."""
-    found = {b: c.failed for b, c in _coverages(cluster).items()}
-    return {b: failed.get(ORDER) or failed[CLOCK] for b, failed in found.items() if failed.keys() & {ORDER, CLOCK}}
+_RESTING = {"order": (ORDER, CLOCK), "time": (ORDER, CLOCK), "silence": (COMPLETE, READ)}
+"""Premises of what the findings of a rule rest on."""
 
 
 @cached_on_cluster

@@ -14,6 +14,7 @@ from forensics.incidents.folding import folded
 from forensics.incidents.judging import conclude
 from forensics.model.findings import LEVELS, Exemplar, Finding, Rule
 from forensics.model.message import Range, packed, unpacked
+from forensics.proof.refuters import OF_CLUSTER, OF_PARTITION
 from forensics.rules import RULES, declared
 from forensics.thresholds import NAMED
 from forensics.views.document import Report
@@ -132,6 +133,15 @@ def renamed(finding: Finding, partition: int) -> Finding:
 def test_every_rule_has_what_it_finds_and_what_it_leaves(rule: Rule) -> None:
     assert {e.found for e in exemplars_of(rule.kind)} == {True, False}
     assert all(e.fields for e in exemplars_of(rule.kind) if e.found), "a found exemplar says what the finding is about"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[r.kind for r in RULES])
+def test_every_rule_says_what_would_contradict_it_or_why_nothing_is_asked(rule: Rule) -> None:
+    assert bool(rule.refuters) is (rule.unrefuted is None)
+    for name in rule.refuters:
+        assert rule.partition if name in OF_PARTITION else (rule.cluster or rule.after_rules) and name in OF_CLUSTER
+    if rule.partition is not None and rule.rests_on_lines:
+        assert "statements" in rule.refuters, "what it quotes may contradict something else"
 
 
 def test_no_exemplars_without_a_rule() -> None:

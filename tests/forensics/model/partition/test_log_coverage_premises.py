@@ -601,24 +601,25 @@ def finding(kind: str = "data-loss", severity: str = "critical", brokers: tuple[
     return Finding(kind=kind, severity=severity, confidence="certain", message="lost", evidence=quoted, brokers=brokers)
 
 
+LINES = ("order",)
 STEPPED = cluster(source(steps_back=steps(1, 40)), source(2, path="other"))
 
 
 def test_a_finding_that_rests_on_lines_out_of_order_is_only_possible() -> None:
-    found = weakened(finding(), STEPPED)
+    found = weakened(finding(), LINES, STEPPED)
     assert (found.confidence, found.severity) == ("possible", "medium")
     assert words(found).explanation.endswith("This is only possible, because the times in broker-1/server-log go back by 40 s.")
-    assert weakened(finding(severity="low"), STEPPED).severity == "low"
+    assert weakened(finding(severity="low"), LINES, STEPPED).severity == "low"
 
 
 def test_lines_in_no_order_weaken_a_finding_as_well() -> None:
-    assert weakened(finding(), cluster(source(descents=9))).confidence == "possible"
+    assert weakened(finding(), LINES, cluster(source(descents=9))).confidence == "possible"
 
 
 def test_a_finding_that_quotes_such_a_log_is_only_possible() -> None:
-    assert weakened(finding(brokers=(2,), evidence=["broker-1/server-log"]), STEPPED).confidence == "possible"
+    assert weakened(finding(brokers=(2,), evidence=["broker-1/server-log"]), LINES, STEPPED).confidence == "possible"
     for other in (finding(brokers=(2,), evidence=["other"]), finding(brokers=()), finding(brokers=(3,), evidence=["elsewhere"])):
-        assert weakened(other, STEPPED) is other
+        assert weakened(other, LINES, STEPPED) is other
 
 
 CAME_AFTER = (
@@ -641,14 +642,14 @@ def test_only_findings_that_rest_on_the_order_of_lines_are_weakened(kind: str, c
 @pytest.mark.parametrize("known", [{"cut_at": 200}, {}])
 def test_a_finding_is_not_weakened_by_logs_whose_order_can_be_trusted(known: dict[str, Any]) -> None:
     told = finding()
-    assert weakened(told, cluster(source(**known))) is told
+    assert weakened(told, LINES, cluster(source(**known))) is told
 
 
 def test_of_a_log_out_of_order_whose_clock_stepped_the_order_is_named() -> None:
     both = cluster(source(descents=9), source(path="other", steps_back=steps(1)))
-    assert "not in the order of their time" in words(weakened(finding(), both)).explanation
+    assert "not in the order of their time" in words(weakened(finding(), LINES, both)).explanation
     two = cluster(source(steps_back=steps(1, 2)), source(2, path="other", descents=9))
-    assert "go back by 2 s" in words(weakened(finding(brokers=(2, 1)), two)).explanation, "the broker with the lower id"
+    assert "go back by 2 s" in words(weakened(finding(brokers=(2, 1)), LINES, two)).explanation, "the broker with the lower id"
 
 
 def test_coverage_is_that_of_the_cluster_as_it_is() -> None:
