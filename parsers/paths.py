@@ -7,6 +7,7 @@ which the content matters too (sniff).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _LOG_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(expression, re.IGNORECASE))
@@ -29,6 +30,13 @@ _PARTITION = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})-(?P<partition>\d{1,10
 def name_of(path: str) -> str:
     """The file name, without the suffix of a compression."""
     return _COMPRESSION.sub("", path.rpartition("/")[2])
+
+
+def directories_above(path: str) -> Iterator[str]:
+    """The directories that contain a file, nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def log_kind(path: str) -> str | None:

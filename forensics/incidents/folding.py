@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from forensics.model.cluster.facts import by_role
 from forensics.model.findings import (
     AGAIN,
     ALIKE,
@@ -248,7 +249,7 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
     """Merges what one event did to several brokers."""
     first = _whole(group[0], incident)
     brokers = _brokers(group)
-    nodes, own = _nodes(brokers, controllers), _nodes(first.brokers, controllers)
+    nodes, own = by_role(brokers, controllers), by_role(first.brokers, controllers)
     return _folded(
         first,
         Fold(BROKERS, tuple(_merged(first, group, many, values(nodes=nodes, first=own, who=said("node/several", nodes=nodes))).items())),
@@ -258,11 +259,6 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
         end=_end(group),
         evidence=_evidence(group),
     )
-
-
-def _nodes(ids: Sequence[int], controllers: Collection[int]) -> Value:
-    """The brokers, and the nodes that are only controllers."""
-    return tuple(i for i in ids if i not in controllers), tuple(i for i in ids if i in controllers)
 
 
 def _fold(how: str, **values: Value) -> Fold:

@@ -21,6 +21,7 @@ from typing import Annotated
 
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.model.cluster.availability import Spans
+from forensics.model.cluster.facts import by_role
 from forensics.model.findings import (
     CLUSTER_DOC,
     CONFIDENCES,
@@ -424,11 +425,6 @@ def _within(cause: Statement, at: datetime) -> bool:
     return _start(cause) - STOP_NOTICED_EARLY <= at <= until
 
 
-def _nodes(ids: Collection[int], controllers: Collection[int]) -> Value:
-    """The brokers, and the nodes that are only controllers."""
-    return tuple(i for i in ids if i not in controllers), tuple(i for i in ids if i in controllers)
-
-
 def _when(group: _Group, causes: Mapping[str, Rule], controllers: Collection[int]) -> Message | None:
     """When the first cause was, if the evidence leaves a span of time."""
     first = group.first
@@ -438,7 +434,7 @@ def _when(group: _Group, causes: Mapping[str, Rule], controllers: Collection[int
     if group.plan is not None or len(group.roots) == 1:
         return said("incident/when", began=began)
     happened = said(causes[first.kind].root or "", number=len(first.brokers))
-    return said("incident/first", nodes=_nodes(first.brokers, controllers), happened=happened, began=began)
+    return said("incident/first", nodes=by_role(first.brokers, controllers), happened=happened, began=began)
 
 
 def _ending(group: _Group, members: Sequence[Finding], *, ended: bool) -> Message | None:
@@ -461,7 +457,7 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
     return tuple(
         said(
             "incident/what",
-            nodes=_nodes(brokers, controllers),
+            nodes=by_role(brokers, controllers),
             happened=tuple(said(phrase, number=len(brokers)) for phrase in phrases),
             rolling=group.kind == ROLLING,
         )

@@ -12,25 +12,22 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import reassigning
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     assigned = [s for s in timeline.states if s.replicas]
     changed = [b for a, b in pairwise(assigned) if a.replicas != b.replicas]
-    states = [*changed, *filter(_under_way, timeline.states)]
+    states = [*changed, *filter(reassigning, timeline.states)]
     lines = timeline.of("reassignment")
     if states or lines:
         before = (assigned[0].replicas or ()) if assigned else ()
         yield _finding(before, states, lines, _times(states, lines, timeline, cluster), timeline)
 
 
-def _under_way(state: State) -> bool:
-    return bool(state.adding or state.removing)
-
-
 def _times(states: Sequence[State], lines: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
     """Times of the states, their end and the lines. Every KRaft controller replays the line, a restarted one much later."""
-    ended = [b for a, b in pairwise(timeline.states) if _under_way(a) and not _under_way(b)]
+    ended = [b for a, b in pairwise(timeline.states) if reassigning(a) and not reassigning(b)]
     replayed = cluster.mode == "kraft" and states
     times = [*(s.at for s in (*states, *ended)), *(e.at for e in (() if replayed else lines))]
     return [at for at in times if at is not None]

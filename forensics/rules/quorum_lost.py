@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.availability import CONTROLLED, Outage
-from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster, by_role
 from forensics.model.cluster.process_errors import who
 from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, without_leader
 from forensics.model.findings import Finding, quote
@@ -34,7 +34,7 @@ def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: C
     orderly = bool(w.gone) and all(a.how == CONTROLLED for a in w.down)
     crashed = any(a.how != CONTROLLED for a in w.down)
     latest, leaderless = _latest(w, times), {name for b in kept for name in b.led}
-    voters, searching = len(w.voters), _of_nodes(w.searching, cluster)
+    voters, searching = len(w.voters), by_role(w.searching, cluster.controllers)
     return Finding(
         kind="quorum-lost",
         severity="medium" if orderly and not leaderless and voters == 1 else "high",
@@ -49,7 +49,7 @@ def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: C
             bracket=(w.start, latest) if latest > w.start else None,
             latest=latest,
             seconds=((w.end or w.known_until) - latest).total_seconds(),
-            gone=_of_nodes(w.gone, cluster) if w.gone else None,
+            gone=by_role(w.gone, cluster.controllers) if w.gone else None,
             number_gone=len(w.gone),
             voters=voters if voters > 1 else None,
             majority=w.majority,
@@ -68,11 +68,6 @@ def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: C
         ),
         evidence=quote(w.evidence),
     )
-
-
-def _of_nodes(ids: Sequence[int], cluster: Cluster) -> Value:
-    """The brokers, and the nodes that are only controllers."""
-    return tuple(i for i in ids if i not in cluster.controllers), tuple(i for i in ids if i in cluster.controllers)
 
 
 def _ended(a: Outage, node: int, cluster: Cluster, times: CrashTimes) -> Message:
@@ -113,10 +108,10 @@ def _voter(node: int, cluster: Cluster) -> Message:
 
 def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[Message]:
     down = [a.life.node for a in w.down if a.life is not None and a.until is None]
-    known = {"gone": _of_nodes(w.gone, cluster), "majority": w.majority, "voters": len(w.voters)}
+    known: dict[str, Value] = {"gone": by_role(w.gone, cluster.controllers), "majority": w.majority, "voters": len(w.voters)}
     if w.end is None:
         if down and w.voters:
-            yield said("quorum-lost/start", **known | {"down": _of_nodes(down, cluster)})
+            yield said("quorum-lost/start", **known | {"down": by_role(down, cluster.controllers)})
         else:
             yield said("quorum-lost/start-controllers")
         yield said("quorum-lost/compare-voters")
@@ -124,7 +119,7 @@ def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[Message]
         brokers = tuple(v for v in missing if v in cluster.nodes and v not in cluster.controllers)
         yield said("quorum-lost/collect", missing=(brokers, tuple(v for v in missing if v not in brokers)))
     elif not w.gone:
-        yield said("quorum-lost/search", searching=_of_nodes(w.searching, cluster))
+        yield said("quorum-lost/search", searching=by_role(w.searching, cluster.controllers))
     else:
         yield said(f"quorum-lost/{'run-three' if len(w.voters) == 1 else 'one-at-a-time' if orderly else 'find-out'}", **known)
 

@@ -14,13 +14,13 @@ from itertools import zip_longest
 from typing import Any
 
 from forensics.model.cluster.availability import CONTROLLED
-from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster, by_role
 from forensics.model.cluster.process_errors import who
 from forensics.model.cluster.settings import process_roles
 from forensics.model.cluster.versions import VersionChange, metadata_version, parsed, version_changes
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
-from forensics.model.message import Message, Value, said, values
+from forensics.model.message import Message, said, values
 
 IBP, METADATA = "inter.broker.protocol.version", "metadata.version"
 
@@ -65,16 +65,18 @@ def _finding(group: Sequence[VersionChange], raised: Sequence[_Raised], cluster:
         start=_ended(group[0]),
         end=None if left else max(ends),
         values=values(
-            nodes=_nodes(nodes, cluster),
+            nodes=by_role(nodes, cluster.controllers),
             number=len(nodes),
             what=what,
             sources=tuple(sources),
             target=target,
             several=len(nodes) > 1,
-            left=tuple(said("upgrade/running", nodes=_nodes(own, cluster), number=len(own), version=v) for v, own in left.items()),
+            left=tuple(
+                said("upgrade/running", nodes=by_role(own, cluster.controllers), number=len(own), version=v) for v, own in left.items()
+            ),
             ran=tuple(said("upgrade/ran", who=who(c.node, cluster), at=c.at, before=c.before) for c in group),
             both=(group[0].at, until) if until > group[0].at else None,
-            crashed=_nodes(crashed, cluster) if crashed else None,
+            crashed=by_role(crashed, cluster.controllers) if crashed else None,
             raised=tuple(_change(r, cluster) for r in raised),
             unchanged=last and not left and not raised,
             steps=tuple(steps),
@@ -97,11 +99,6 @@ def _left(target: str, cluster: Cluster) -> dict[str, list[int]]:
     return dict(sorted(found.items()))
 
 
-def _nodes(ids: Sequence[int], cluster: Cluster) -> Value:
-    """The brokers, and the nodes that are only controllers."""
-    return tuple(i for i in ids if i not in cluster.controllers), tuple(i for i in ids if i in cluster.controllers)
-
-
 def _change(r: _Raised, cluster: Cluster) -> Message:
     named = who(r.node, cluster) if r.node is not None else None
     return said("upgrade/raised", key=r.key, who=named, before=r.before, after=r.after, at=r.at)
@@ -109,7 +106,7 @@ def _change(r: _Raised, cluster: Cluster) -> Message:
 
 def _steps(target: str, raised: Sequence[_Raised], left: Mapping[str, Sequence[int]], cluster: Cluster) -> Iterator[Message]:
     if left:
-        yield said("upgrade/finish", nodes=_nodes([n for own in left.values() for n in own], cluster), target=target)
+        yield said("upgrade/finish", nodes=by_role([n for own in left.values() for n in own], cluster.controllers), target=target)
         return
     numbers = parsed(target) or ()
     if not raised and len(numbers) >= 2:

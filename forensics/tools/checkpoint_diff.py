@@ -25,6 +25,7 @@ from forensics.model.events import Event
 from forensics.model.message import Range
 from forensics.model.partition.lineage import Lineage, reach
 from forensics.model.partition.replicas import Disk, disk
+from forensics.model.partition.states_of_files import cut_since
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, Record, struct
 from forensics.model.timelines import Judge
@@ -319,14 +320,9 @@ def _beyond_the_end(copy: Copy) -> Iterator[Remark]:
         ("start-beyond-log", "log start offset", copy.disk.log_start),
     ):
         if event is not None and event.offset is not None and event.offset > end:
-            cut = _cut_since(segment, event)
+            cut = cut_since(segment, event)
             text = f"{name} {event.offset} lies beyond the log, which ends at {end}"
             yield Remark(kind, not cut, copy.broker, text + ("; the log was cut after it was written" if cut else ""), event.offset)
-
-
-def _cut_since(segment: Event | None, checkpoint: Event) -> bool:
-    """A truncation, not a contradiction: the next checkpoint will agree."""
-    return segment is not None and segment.at is not None and checkpoint.at is not None and segment.at > checkpoint.at
 
 
 def _below_the_start(copy: Copy) -> Iterator[Remark]:
@@ -343,7 +339,7 @@ def _epoch_file(copy: Copy) -> Iterator[Remark]:
     end = copy.log_end
     for (epoch, start), event in zip(copy.disk.epochs, copy.disk.epoch_events, strict=False):
         if end is not None and start > end and not copy.disk.tail_damaged:
-            cut = _cut_since(copy.disk.end_event(), event)
+            cut = cut_since(copy.disk.end_event(), event)
             text = f"epoch {epoch} starts at {start}, beyond the log, which ends at {end}"
             yield Remark("epoch-beyond-log", not cut, copy.broker, text + ("; the log was cut after it was written" if cut else ""), start)
 

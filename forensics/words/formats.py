@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from forensics.model.cluster.facts import by_role
 from forensics.model.message import Range, Value
 from forensics.output.shell import option
 from forensics.thresholds import NAMED
@@ -81,9 +82,7 @@ def brokers_named(ids: Sequence[int]) -> str:
 
 def nodes_named(ids: Sequence[int], controllers: Collection[int]) -> str:
     """'broker 1 and controllers 100 and 101': `controllers` are the nodes that are only controllers."""
-    brokers, others = [i for i in ids if i not in controllers], [i for i in ids if i in controllers]
-    named = brokers_named(others).replace("broker", "controller")
-    return brokers_named(brokers) if not others else f"{brokers_named(brokers)} and {named}" if brokers else named
+    return _nodes(by_role(ids, controllers), "")
 
 
 def usual(value: Value) -> str:

@@ -55,6 +55,7 @@ from forensics.thresholds import COPIED_TIME, FARTHEST_SHIFT
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
+from parsers.paths import directories_above
 from parsers.schemas import equal_rows, release
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
@@ -662,16 +663,9 @@ def _with_clusters(known: EventResolver, gathered: Gathered, sources: Sequence[S
     on_disk = {}
     for s in sources:
         if not s.kind.endswith(LOG_SUFFIX):
-            directory = next((d for d in _above(s.path) if d in ids), None)
+            directory = next((d for d in directories_above(s.path) if d in ids), None)
             on_disk[s.path] = clusters.of_id(ids[directory] if directory is not None else None)
     return replace(known, clusters=clusters, on_disk=on_disk)
-
-
-def _above(path: str) -> Iterable[str]:
-    """The directories above a file, nearest first."""
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:

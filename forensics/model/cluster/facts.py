@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import wraps
@@ -342,6 +342,12 @@ def cached_on_cluster(compute: Callable[Concatenate[Cluster, P], T]) -> Callable
         return kept[asked]
 
     return answer
+
+
+def by_role(ids: Iterable[int], controllers: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The brokers, and the nodes that are only controllers."""
+    ids = tuple(ids)
+    return tuple(i for i in ids if i not in controllers), tuple(i for i in ids if i in controllers)
 
 
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:

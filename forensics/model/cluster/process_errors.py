@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
 
-from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster, by_role
 from forensics.model.events import Event
 from forensics.model.findings import shortened
 from forensics.model.message import Message, said
@@ -135,8 +135,7 @@ def who_all(nodes: Sequence[int], cluster: Cluster) -> Message:
     """The same for several nodes."""
     if len(nodes) < 2:
         return who(nodes[0] if nodes else None, cluster)
-    controllers = tuple(n for n in nodes if n in cluster.controllers)
-    return said("node/several", nodes=(tuple(n for n in nodes if n not in controllers), controllers))
+    return said("node/several", nodes=by_role(nodes, cluster.controllers))
 
 
 def ends_the_jvm(memory: Event) -> bool:

@@ -38,6 +38,7 @@ from parsers.evidence import HEAD, LOG_KINDS, kind_of, read_source
 from parsers.formats.checkpoints import EVENTS_OF_KIND as CHECKPOINT_KINDS
 from parsers.formats.unread import REDACTION
 from parsers.limits import DEFAULTS, Limits
+from parsers.paths import directories_above
 from parsers.schemas import Member
 
 SCHEMA = "kafka-forensics/redacted/1"
@@ -199,20 +200,13 @@ class _Paths:
         if path not in self._new:
             bare = found = self._names.path(path)
             number = 1
-            while found in self._given or found in self._directories or not self._given.isdisjoint(_above(found)):
+            while found in self._given or found in self._directories or not self._given.isdisjoint(directories_above(found)):
                 number += 1
                 found = f"other-{number}/{bare}"
             self._given.add(found)
-            self._directories.update(_above(found))
+            self._directories.update(directories_above(found))
             self._new[path] = found
         return self._new[path]
-
-
-def _above(path: str) -> Iterator[str]:
-    """The directories that contain a member."""
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> None:
