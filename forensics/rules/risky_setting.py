@@ -25,7 +25,6 @@ from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
 MAX_TOPICS_NAMED = 6
 """Number of topics, or of consequences, that a text names."""
-MAX_PLACES = 3
 DEFAULT_LAG_MS = 10_000
 """The default of replica.lag.time.max.ms up to 2.4."""
 
