@@ -190,7 +190,7 @@ class AuditDirectory:
             (self.directory / MANIFEST).unlink(missing_ok=True)
         self.known: dict[str, Row] = {}
         """By path, rows of FILES."""
-        self.listed = self.named = self.dropped = self.compacted = 0
+        self.listed = self.named = self.dropped = 0
         self.gone: set[str] = set()
         """Known files that are no longer in the archive."""
         self.emptied: dict[str, int] = {}
@@ -463,7 +463,7 @@ class AuditDirectory:
         users = Counter(file for cluster in named for file in kept_of(cluster.sources))
         for cluster in changed:
             if all(users[file] == 1 for file in kept_of(cluster.sources)):
-                self.compacted += compact(cluster.sources, self.directory / KEPT)
+                compact(cluster.sources, self.directory / KEPT)
 
     def to_judge(self) -> list[ClusterSources]:
         """Clusters that were not judged from the current rows, large ones first. Compacts what is kept of them."""
