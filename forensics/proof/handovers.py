@@ -417,7 +417,7 @@ def _removed(row: _Draft, t: LeaderTransition) -> _Draft:
 
 def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     removal = piece.removal
-    settled = removal.settled and not t.end_unobserved
+    exact = removal.exact and not t.end_unobserved
     maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
     ordered = would_show(removal.broker, t.cluster, ORDER, CLOCK)
     there = bool(ordered) and not maybe_brought and not _maybe_deleted(removal, t)
@@ -429,7 +429,7 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
         removal.broker,
         removal.cause,
         Interval(low, piece.start, marks or removal.evidence, removal.evidence),
-        Interval(end, end if settled and witnessed is None else None, removal.evidence, removal.evidence),
+        Interval(end, end if exact and witnessed is None else None, removal.evidence, removal.evidence),
         exact_end=removal.exact,
         written_before_handover=_only(YES) if sure else EITHER,
         lost_in_this_handover=EITHER if piece.several or maybe_brought else _only(YES),

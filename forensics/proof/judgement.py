@@ -101,17 +101,17 @@ def why(rows: Sequence[Handover], found: Verdict) -> Message:
 
 def _tail_cut(lost: Sequence[Lost]) -> Message:
     """What is known to be gone, apart from what a log may have held beyond its known end."""
-    known = [replace(x, end=x.end if x.end is not None else x.reached) for x in lost]
-    beyond = max((x.reached for x in lost if x.end is None), default=None)
+    known = [x for x in lost if x.end is not None]
+    beyond = max((x.start for x in lost if x.end is None), default=None)
     maybe = Range(beyond, None) if beyond is not None else None
-    return said("verdict/tail-cut", offsets=_ranges([x for x in known if x.start != x.end]) or None, maybe=maybe)
+    return said("verdict/tail-cut", offsets=_ranges(known) or None, maybe=maybe)
 
 
 def _lost(rows: Sequence[Handover], lost: Sequence[Lost]) -> Message:
     sure = [x for x in lost if x.committed and x.confidence != POSSIBLE]
-    at_least, because = any(x.end is None for x in sure), cause(rows[sure[0].row], True, any_committed=True)
-    known = [x if x.end is not None else replace(x, end=x.reached) for x in sure]
-    return said("verdict/lost-at-least" if at_least else "verdict/lost", offsets=_ranges(known), cause=because)
+    at_least = any(x.end is None and x.committed is not False for x in lost)
+    because = cause(rows[sure[0].row], True, any_committed=True)
+    return said("verdict/lost-at-least" if at_least else "verdict/lost", offsets=_ranges(sure), cause=because)
 
 
 def _ranges(lost: Sequence[Lost]) -> tuple[Range, ...]:

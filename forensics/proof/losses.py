@@ -82,8 +82,9 @@ class Loss:
 
     @property
     def committed(self) -> bool | None:
-        """Whether the records of the range were committed; None if unknown for some."""
-        return self.worst.committed if len({p.committed for p in self._cut}) == 1 else None
+        """Whether the records of the range, as far as it is known, were committed; None if unknown for some."""
+        known = [p for p in self._cut if p.offsets.end is not None] or self._cut
+        return self.worst.committed if len({p.committed for p in known}) == 1 else None
 
     @property
     def confidence(self) -> str:
@@ -116,11 +117,6 @@ class Loss:
     def open(self) -> bool:
         """No evidence shows where the lost log ended."""
         return self.parts[-1].offsets.end is None
-
-    @property
-    def at_least(self) -> bool:
-        """The log may have gone on beyond what is surely gone."""
-        return any(p.at_least for p in self.parts)
 
     @property
     def excuse(self) -> Message | None:
@@ -184,7 +180,8 @@ def _intact(broker: int, cluster: Cluster) -> bool:
 def loss_of(row: Handover, hop: LeaderTransition) -> Loss | None:
     """The loss in a hand-over; None if nothing is known to be lost."""
     lost = list(lost_in(0, row))
-    parts = [p for part in _known_and_open(lost) for p in _by_holder(part, hop)]
+    known = (LostPart(Range(x.start, x.end), x.committed, x.confidence) for x in lost)
+    parts = [p for part in known for p in _by_holder(part, hop)]
     if not parts:
         return None
     worst, had = _worst([p for p in parts if p.confidence != POSSIBLE] or parts), any(part.committed for part in lost)
@@ -192,29 +189,14 @@ def loss_of(row: Handover, hop: LeaderTransition) -> Loss | None:
     if why == FOREIGN:
         start = parts[0].offsets.start if parts[-1].offsets.end is None else None
         parts = [p for p in parts if not _brought_again(start if start is not None else p.offsets.end or 0, hop)]
-    known = [n for n, p in enumerate(parts) if p.offsets.end is not None]
-    last = max((n for n in known if parts[n].confidence != POSSIBLE), default=max(known, default=None))
-    if last is not None and (parts[-1].offsets.end is None or _goes_on(row, parts[last])):
+    if not parts:
+        return None
+    closed = [n for n, p in enumerate(parts) if p.offsets.end is not None]
+    last = max((n for n in closed if parts[n].confidence != POSSIBLE), default=max(closed, default=None))
+    if last is not None and parts[-1].offsets.end is None:
         parts[last] = replace(parts[last], at_least=True)
-    below = _below(row, lost[0]) if lost[0].end is not None and parts and parts[0].offsets.start == lost[0].start else None
-    return Loss(tuple(parts), max(p.reached for p in lost), why, row, hop, below) if parts else None
-
-
-def _known_and_open(lost: Sequence[Lost]) -> Iterator[LostPart]:
-    """What is known to be lost, and then what may be lost above it, if the end of the lost log is unknown."""
-    for part in lost:
-        if (end := part.end if part.end is not None else part.reached) > part.start:
-            yield LostPart(Range(part.start, end), part.committed, part.confidence)
-    if (last := next((part for part in lost if part.end is None), None)) is not None:
-        end = max(part.reached if part.end is None else part.end for part in lost)
-        yield LostPart(Range(end, None), False if last.committed is False else None, POSSIBLE)
-
-
-def _goes_on(row: Handover, last: LostPart) -> bool:
-    """The lost log may have gone on a little beyond the last part."""
-    found = removed_range(row)
-    end = found[1] if found is not None else None
-    return end is not None and last.offsets.end == end.end.at_least and not end.exact_end and end.end.at_most is not None
+    below = _below(row, lost[0]) if parts[0].offsets.start == lost[0].start else None
+    return Loss(tuple(parts), max(x.end if x.end is not None else x.start for x in lost), why, row, hop, below)
 
 
 def _by_holder(part: LostPart, hop: LeaderTransition) -> Iterator[LostPart]:

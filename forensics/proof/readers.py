@@ -115,7 +115,7 @@ def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
     since."""
     if commit.leader_epoch is not None:
         return commit.leader_epoch < loss.term.epoch
-    if (commit.offset or 0) > loss.reached and not (loss.at_least or loss.open):
+    if (commit.offset or 0) > loss.reached and not loss.open:
         return False  # the log had not reached it
     if commit.at is None or loss.term.at is None or commit.at <= loss.term.at:
         return True

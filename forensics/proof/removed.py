@@ -101,7 +101,7 @@ def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
         for load in replica.loads:
             if load.epoch is not None:
                 cause = "overwritten"
-                found.append(Removal(replica.broker, load.offset, load.offset, True, True, cause, load.epoch, None, load.at, (load.event,)))
+                found.append(Removal(replica.broker, load.offset, load.offset, True, cause, load.epoch, None, load.at, (load.event,)))
     return found
 
 
@@ -119,7 +119,7 @@ def _in_renamed_files(timeline: PartitionTimeline) -> Iterator[Removal]:
         first, end = run[0], run[-1].end
         if first.segment.writer is not None:
             whole = all(b.segment.reason in _WHOLE_LOGS and not b.segment.value for b in run)
-            yield Removal(first.segment.writer, first.start, end, False, whole, "renamed", first.epoch, None, None, (first.segment,))
+            yield Removal(first.segment.writer, first.start, end, whole, "renamed", first.epoch, None, None, (first.segment,))
 
 
 _WHOLE_LOGS = ("deleted", "delete", "stray")
@@ -143,7 +143,7 @@ def _tail(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> Removal
         return None
     if _epoch_on_disk(disk) is None and not within_epoch(epoch, event, timeline, cluster):
         return None
-    return Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
+    return Removal(broker, 0, end, exact, "left-behind", epoch, None, event.at, (event,))
 
 
 def _last_epoch(replica: Replica | None, disk: Disk | None) -> int | None:

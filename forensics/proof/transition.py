@@ -161,11 +161,11 @@ class LeaderTransition:
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
         """The removals of the pieces, the furthest first."""
-        return tuple(dict.fromkeys(p.removal for p in sorted(self.pieces, key=lambda p: (-p.end, not p.removal.settled))))
+        return tuple(dict.fromkeys(p.removal for p in sorted(self.pieces, key=lambda p: (-p.end, not p.removal.exact))))
 
     @cached_property
     def longest(self) -> Removal | None:
-        return max(self.pieces, key=lambda p: (p.end, p.removal.settled, -p.start)).removal if self.pieces else None
+        return max(self.pieces, key=lambda p: (p.end, p.removal.exact, -p.start)).removal if self.pieces else None
 
     @cached_property
     def brought(self) -> dict[int, Event]:
@@ -413,7 +413,7 @@ class LeaderTransition:
         if not alone or self.log_intact:
             return False
         own = [r for r in self.removals if r.broker == self.leader]
-        return not any(r.cause == "empty" or (r.cause == "restart" and r.settled) for r in own)  # these show what it had
+        return not any(r.cause == "empty" or (r.cause == "restart" and r.exact) for r in own)  # these show what it had
 
     @cached_property
     def end_unobserved(self) -> bool:

@@ -126,9 +126,7 @@ class Removed:
     ] = ""
     start: Annotated[Interval, "where the two logs diverge"] = Interval()
     end: Annotated[Interval, "where the log ended, exclusive; no upper bound if it may have gone on"] = Interval()
-    exact_end: Annotated[
-        bool, "the log is known to have ended there; else it may have gone on a little, after the last checkpoint of its broker"
-    ] = False
+    exact_end: Annotated[bool, "the log is known to have ended there"] = False
     written_before_handover: Annotated[Possible, "yes: all were written before this hand-over, and in the log until then"] = EITHER
     lost_in_this_handover: Annotated[Possible, "yes: they were lost in this hand-over and not in a later one"] = EITHER
     from_other_topic: Annotated[Possible, "yes: they are records of another partition of this name, of an earlier topic or cluster"] = (
@@ -239,13 +237,12 @@ def _old_kept_more(row: Handover) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Offsets from `start` to before `end` are gone. `end` None: the end is unknown; `reached` is the offset that a log is known to have
-    reached."""
+    """Offsets from `start` to before `end` are gone. `end` None: there may have been records from `start` on, and how far they went is
+    unknown."""
 
     row: int
     start: int
     end: int | None
-    reached: int
     committed: bool | None
     """None: not known."""
     confidence: str
@@ -282,7 +279,7 @@ def verdict(rows: Sequence[Handover]) -> Verdict:
 
 
 def _proves_loss(lost: Lost) -> bool:
-    return bool(lost.committed) and lost.start < lost.reached and lost.confidence != POSSIBLE
+    return bool(lost.committed) and lost.confidence != POSSIBLE
 
 
 def losses(number: int, row: Handover) -> Iterator[Lost]:
@@ -292,16 +289,22 @@ def losses(number: int, row: Handover) -> Iterator[Lost]:
         return
     parts = _parts(number, row, known)
     if row.contradictions or conflicts(row):
-        yield from (replace(part, reached=part.start, committed=None, confidence=POSSIBLE) for part in parts)
-    elif not row.last_isr_member_lost_tail.only(NO):
-        yield from _with_open_end(row, parts)
-    else:
-        yield from parts
-        end, last = parts[-1].reached, parts[-1].committed
-        if all(r.end.at_most is None for r in known if r.end.at_least == end):
-            yield Lost(number, end, None, end, last, POSSIBLE)
-        elif last is not False and _old_leader_unseen(row):
-            yield Lost(number, end, None, end, None, POSSIBLE)
+        yield from (replace(part, committed=None, confidence=POSSIBLE) for part in parts)
+        return
+    yield from parts
+    end, never = max(r.end.at_least for r in known), parts[-1].committed is False
+    if _unbounded(row, known, end) or (not never and _old_leader_unseen(row)):
+        yield Lost(number, end, None, False if never else None, POSSIBLE)
+
+
+def _unbounded(row: Handover, known: Sequence[Removed], end: int) -> bool:
+    """The lost log may have gone on: none of those that had the most is known to have ended there, or a crash of the only in-sync replica may
+    have taken more than any log shows, even if the log that came back has an exact end. What it had before the crash may be known, too."""
+    furthest = [r for r in known if r.end.at_least == end]
+    if any(r.broker == row.old_leader and r.how in ("restart", "empty") and r.end.exact for r in furthest):
+        return False
+    crashed = not row.sole_restart.only(NONE, CLEAN) or not row.last_isr_member_lost_tail.only(NO)
+    return crashed or all(r.end.at_most is None for r in furthest)
 
 
 def _old_leader_unseen(row: Handover) -> bool:
@@ -317,14 +320,14 @@ def _proven(removed: Removed) -> bool:
 
 def _parts(number: int, row: Handover, known: Sequence[Removed]) -> list[Lost]:
     """Ranges of offsets with equal knowledge about them, rising. Every removal of an offset is evidence of it, and the strongest counts."""
-    mark, end = row.high_watermark, max(r.end.at_least for r in known)
+    mark = row.high_watermark
     bounds = {b for r in known for b in (r.start.at_most, r.end.at_least)} | {mark.at_least, mark.at_most}
     found: list[Lost] = []
     for begin, stop in pairwise(sorted(b for b in bounds if b is not None)):
         claims = [_claim(row, r, begin) for r in known if _covers(r, begin, stop)]
         if not claims:
             continue
-        part = Lost(number, begin, stop, end, _committed(claims), max((sure for _, sure in claims), key=STRENGTH.index))
+        part = Lost(number, begin, stop, _committed(claims), max((sure for _, sure in claims), key=STRENGTH.index))
         if found and found[-1].end == begin and replace(part, start=found[-1].start) == replace(found[-1], end=stop):
             part = replace(part, start=found.pop().start)
         found.append(part)
@@ -351,35 +354,6 @@ def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, s
     if not removed.written_before_handover.only(YES) or (committed is not True and not row.resent.only(NO)):
         return committed, POSSIBLE
     return committed, CERTAIN if here and row.new_log_end.at_most is not None else PROBABLE
-
-
-def _with_open_end(row: Handover, parts: Sequence[Lost]) -> Iterator[Lost]:
-    """From the first part that is surely gone on, only the offset that a log reached is known, not where it ended. So nothing is certain
-    there, and only the parts that begin above the high watermark are known never to have been committed."""
-    parts = [_weakened(row, part) for part in parts]
-    sure = [part for part in parts if part.confidence != POSSIBLE]
-    first = next((part for part in (*(p for p in sure if p.committed), *sure)), parts[0])
-    reached = _reached(first, sure)
-    yield from (part for part in parts if part.start < first.start)
-    # Whether records of unknown commitment were there is not known either, if the end of the log is not.
-    yield replace(first, end=None, reached=reached, confidence=first.confidence if first.committed else POSSIBLE)
-    yield from (part for part in parts if part.start >= reached and part is not first)
-
-
-def _reached(first: Lost, sure: Sequence[Lost]) -> int:
-    """The end of the adjacent parts that begin with the first one and are committed as it is."""
-    reached = first.start
-    for part in sure:
-        if part.start == reached and part.committed is first.committed and part.end is not None:
-            reached = part.end
-    return reached
-
-
-def _weakened(row: Handover, part: Lost) -> Lost:
-    mark = row.high_watermark.at_most
-    never = mark is not None and all(r.lost_in_this_handover.only(YES) and r.start.at_least >= mark for r in row.removed)
-    committed = part.committed or (False if never else None)
-    return replace(part, committed=committed, confidence=min(part.confidence, PROBABLE, key=STRENGTH.index))
 
 
 def removed_range(row: Handover) -> tuple[Removed, Removed] | None:

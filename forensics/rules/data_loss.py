@@ -126,8 +126,7 @@ def _severity_of(part: LostPart, loss: Loss) -> str:
 def _with(finding: Finding, hop: LeaderTransition, timeline: PartitionTimeline, removals: Sequence[Removal] = ()) -> Finding:
     """The finding with the time at which the records were written, and the offsets that can be recovered, and how."""
     lost, parts = finding.offsets, finding.parts
-    beyond = (Range(p.offsets.end, None) for p in parts if p.at_least and p.offsets.end is not None)
-    saved = salvageable(lost, hop.term, removals, timeline, perhaps=(*(p.offsets for p in parts), *beyond))
+    saved = salvageable(lost, hop.term, removals, timeline, perhaps=[p.offsets for p in parts])
     of_parts = [saved] if len(parts) == 1 else [salvageable([p.offsets], hop.term, removals, timeline) for p in parts]
     found = replace(
         finding,
@@ -195,6 +194,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
     under = (LostPart(below.range, first.committed, lower(below.confidence, first.confidence)),) if below is not None else ()
     parts = (*under, *loss.parts)
     sure = [p for p in parts if lower(p.confidence, loss.confidence) == loss.confidence]
+    known = [p for p in sure if p.offsets.end is not None] or sure
     still_on = tuple(sorted({b for p in parts for b in p.still_on}))
     return Finding(
         kind="data-loss",
@@ -206,7 +206,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
         start=before.at if before is not None and not_after(before.at, term.at) else None,  # two clocks may contradict each other
         end=term.at,
         offsets=_ranges(sure),
-        committed=sure[0].committed if len({p.committed for p in sure}) == 1 else None,
+        committed=known[0].committed if len({p.committed for p in known}) == 1 else None,
         cause=loss.cause,
         message="lost",
         values=(
@@ -232,7 +232,6 @@ def _extent(parts: Sequence[LostPart], loss: Loss, timeline: PartitionTimeline) 
         extents=tuple(_extent_of(own, loss, timeline) for own in _alike(parts)),
         by=said(f"data-loss/by-{loss.cause}", leader=loss.term.leader, epoch=loss.term.epoch),
         open=loss.open,
-        at_least=loss.at_least,
         gone=sum(r.length or 0 for r in missing),
         missing=missing,
     )
@@ -258,7 +257,6 @@ def _extent_of(parts: Sequence[LostPart], loss: Loss, timeline: PartitionTimelin
         open=parts[-1].offsets.end is None,
         excuse=loss.excuse if part.committed is not True else None,
         only_unacknowledged=part.committed is False and timeline.topic not in WRITTEN_BY_BROKERS,
-        at_least=any(p.at_least for p in parts) and not loss.open,
     )
 
 
@@ -389,7 +387,7 @@ def _steps(loss: Loss, moved: Iterable[_Moved], timeline: PartitionTimeline, clu
     yield from of_coordinators(timeline.topic, loss.committed, cluster)
     if loss.below is not None:
         yield said("data-loss/compare", topic=timeline.topic, partition=timeline.partition, part=loss.below.range)
-    if loss.at_least or loss.open:
+    if loss.open:
         yield said("data-loss/older-copy")
 
 

@@ -101,10 +101,9 @@ class _DamagedFile:
         return (b for row in self.rows for b in row.batches or () if b.get("base_offset") is not None)
 
 
-def reach_of(segment: Event) -> tuple[int | None, bool]:
-    """The batches' end offset in one `segment` event, and whether the file's log ends there."""
-    found = _of_directory([_DamagedFile(segment.offset, [segment])], None)
-    return found.reach, segment.log_end_offset is not None and not found.end_unknown
+def reach_of(segment: Event) -> int | None:
+    """The batches' end offset in one `segment` event."""
+    return _of_directory([_DamagedFile(segment.offset, [segment])], None).reach
 
 
 def extent(segments: Iterable[Event], recovery_point: int | None) -> Extent:

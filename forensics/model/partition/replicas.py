@@ -56,8 +56,6 @@ class Removal:
     end: int
     exact: bool
     """`end` is the log end, not only an offset the log is known to have reached."""
-    settled: bool
-    """`end` is exact, or the last checkpoint before a crash, so few records can be missing."""
     cause: str
     epoch: int | None
     """No removed record has a later leader epoch; None if unknown."""
@@ -177,7 +175,6 @@ class _Walk:
         self.end: int | None = None
         self.exact = False
         self.growing = False
-        self.settled = False
         self.fetching = False
         self.role_unclear = False
         """The evidence of whether the broker fetches is missing or still to come."""
@@ -216,21 +213,18 @@ class _Walk:
 
     def end_exactly(self, offset: int, event: Event) -> None:
         """Records that the log ends here now; the end stays exact until the broker may append again."""
-        self.end, self.exact, self.growing, self.settled, self.end_event, self.end_epoch = offset, True, False, True, event, self.epoch
+        self.end, self.exact, self.growing, self.end_event, self.end_epoch = offset, True, False, event, self.epoch
         self._begins_below(offset)
         self.see("log-end-offset", offset, EXACT, event, self.epoch)
 
-    def end_at_least(self, offset: int | None, event: Event, *, last_word: bool = False) -> None:
-        """Records that the log reached this offset. `last_word`: from a disk that was saved after its broker had stopped."""
+    def end_at_least(self, offset: int | None, event: Event) -> None:
+        """Records that the log reached this offset."""
         if offset is None or offset < 0:
             return
         self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
         self.first_end = self.first_end if self.first_end is not None else offset
         if self.end is None or offset > self.end:
             self.end, self.exact, self.end_event, self.end_epoch = offset, False, event, self.epoch
-            self.settled = last_word
-        elif offset == self.end or last_word:
-            self.settled = (self.settled and not self.growing) or last_word
 
     def _begins_below(self, end: int) -> None:
         """A log that ends at an offset begins there or below."""
@@ -281,7 +275,7 @@ class _Walk:
 
     def grows(self) -> None:
         """Marks that the log may grow: the broker leads or fetches. Lines of either role show this even if the role's start is missing."""
-        self.growing, self.settled, self.untouched = True, False, False
+        self.growing, self.untouched = True, False
 
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
         self.see("high-watermark", offset, bound, event, self.epoch)
@@ -293,7 +287,7 @@ class _Walk:
             return
         evidence = tuple(e for e in dict.fromkeys((self.end_event, *more, event)) if e is not None)
         self.replica.removals.append(
-            Removal(self.broker, start, self.end, self.exact and not self.growing, self.settled, cause, epoch, under, event.at, evidence)
+            Removal(self.broker, start, self.end, self.exact and not self.growing, cause, epoch, under, event.at, evidence)
         )
 
     def forget_restarts(self) -> None:
@@ -413,9 +407,7 @@ def _on_created(w: _Walk, e: Event) -> None:
 def _on_deleted(w: _Walk, e: Event) -> None:
     if w.end is not None and w.end > w.surely_begun:
         cause, evidence = "stray" if e.reason == "stray" else "deleted", tuple(x for x in (w.end_event, e) if x is not None)
-        w.replica.deleted_logs.append(
-            Removal(w.broker, w.surely_begun, w.end, w.knows_end, w.knows_end, cause, w.epoch_of_end, w.epoch, e.at, evidence)
-        )
+        w.replica.deleted_logs.append(Removal(w.broker, w.surely_begun, w.end, w.knows_end, cause, w.epoch_of_end, w.epoch, e.at, evidence))
     w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log, w.begins, w.first_end = None, False, None, False, None, False, None, None
 
 
@@ -636,7 +628,7 @@ def _on_fetch_error(w: _Walk, e: Event) -> None:
         return
     reset = last.evidence[-1]
     if says_cut_before(reset) and reset is w.end_event and e.offset == last.start and e.previous_offset > last.end:
-        w.replica.removals[-1] = replace(last, end=e.previous_offset, exact=True, settled=True, evidence=(e, *last.evidence))
+        w.replica.removals[-1] = replace(last, end=e.previous_offset, exact=True, evidence=(e, *last.evidence))
 
 
 def _on_plan(w: _Walk, e: Event) -> None:
@@ -718,12 +710,11 @@ def _on_snapshot(w: _Walk, e: Event) -> None:
 def _on_hw_checkpoint(w: _Walk, e: Event) -> None:
     """Only files of an earlier collection reach this step: the last state on the disk of a stopped broker."""
     w.high_watermark(e.offset, e, AT_LEAST)
-    w.end_at_least(e.offset, e, last_word=True)
+    w.end_at_least(e.offset, e)
 
 
 def _on_segment(w: _Walk, e: Event) -> None:
-    reached, readable = reach_of(e)
-    w.end_at_least(reached, e, last_word=readable)
+    w.end_at_least(reach_of(e), e)
 
 
 def _on_log_start(w: _Walk, e: Event) -> None:

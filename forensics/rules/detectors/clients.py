@@ -53,7 +53,7 @@ def _finding(
         values=(
             *values(group=client.group, position=client.committed, position_at=client.at, commit_epoch=client.leader_epoch),
             *values(lost_from=loss.range.start, epoch=loss.term.epoch, log_end=end, named=offsets),
-            *values(everything=offsets is not None and offsets.end == loss.range.end and not (loss.at_least or loss.open), share=share),
+            *values(everything=offsets is not None and offsets.end == loss.range.end and not loss.open, share=share),
             *values(waits=share and end is not None and end < (client.committed or 0), out_of_order=client.out_of_order or None),
             (client.outcome.replace("-", "_"), True),
             ("steps", (_step(kind, reader, offsets, loss, timeline),)),

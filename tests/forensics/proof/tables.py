@@ -237,8 +237,8 @@ RANK = {POSSIBLE: 0, PROBABLE: 1, CERTAIN: 2}
 
 
 def _claimed(part: Lost) -> range:
-    """The offsets that are said to be gone: to the end, or as far as a log was seen to go."""
-    return range(part.start, part.reached if part.end is None else part.end)
+    """The offsets that are said to be gone; without an end none are."""
+    return range(part.start, part.start if part.end is None else part.end)
 
 
 def committed(lost: Iterable[Lost], value: bool) -> set[int]:
@@ -246,13 +246,11 @@ def committed(lost: Iterable[Lost], value: bool) -> set[int]:
 
 
 def confidences(lost: Iterable[Lost]) -> dict[int, int]:
-    """Of each offset that is gone how sure that is. `Possible` is no claim: it is the same as not to be named. A part without an end says
-    that its records are gone as far as the log was seen to go."""
+    """Of each offset that is gone how sure that is. `Possible` is no claim: it is the same as not to be named."""
     found: dict[int, int] = {}
     for part in lost:
-        rank = RANK[PROBABLE] if part.end is None else RANK[part.confidence]
         for offset in _claimed(part):
-            found[offset] = max(found.get(offset, 0), rank)
+            found[offset] = max(found.get(offset, 0), RANK[part.confidence])
     return {offset: rank for offset, rank in found.items() if rank}
 
 

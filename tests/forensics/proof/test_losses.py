@@ -38,7 +38,7 @@ COMMITTED: dict[str, Any] = {"high_watermark": exactly(8)}
 
 
 def removal(broker: int = 1, cause: str = "truncation", *evidence: Event) -> Removal:
-    return Removal(broker, 5, 8, True, True, cause, 0, 1, None, evidence)
+    return Removal(broker, 5, 8, True, cause, 0, 1, None, evidence)
 
 
 def hop(*removals: Removal, **known: Any) -> Any:
@@ -196,26 +196,12 @@ def test_something_may_be_below_the_first_part() -> None:
     assert loss.below is not None and loss.below.range.end == loss.parts[0].offsets.start
 
 
-def test_a_part_without_an_end_has_nothing_below() -> None:
-    assert one(change(removed=(PROVEN,), last_isr_member_lost_tail=EITHER)).below is None
-
-
 # what a loss knows
 
 
-def test_the_end_of_a_log_may_be_only_how_far_it_was_seen_to_go() -> None:
-    ended, reached = tail(5, 8, exact_end=True), tail(5, 8)
-    assert one(change(removed=(reached,))).at_least
-    assert not one(change(removed=(ended,))).at_least
-    committed, rest = one(change(removed=(reached,), high_watermark=exactly(6))).parts
-    assert (committed.at_least, rest.at_least) == (False, True)
-    known, rest = one(change(removed=(tail(5, 8, end=Interval(8)),))).parts
-    assert (known.at_least, rest.offsets) == (True, Range(8, None))
-
-
-def test_the_log_that_reached_furthest_says_whether_it_ended_there() -> None:
-    assert one(change(removed=(tail(5, 8, exact_end=True), tail(5, 9)))).at_least
-    assert not one(change(removed=(tail(5, 8), tail(5, 9, exact_end=True)))).at_least
+def test_the_last_part_that_is_known_says_that_more_may_be_lost() -> None:
+    loss = one(change(removed=(tail(5, 8, end=Interval(8)),), high_watermark=exactly(6)))
+    assert [(p.offsets, p.at_least) for p in loss.parts] == [(Range(5, 6), False), (Range(6, 8), True), (Range(8, None), False)]
 
 
 def test_an_excuse_is_of_what_was_not_committed() -> None:
@@ -432,7 +418,7 @@ def test_where_its_own_removal_is_known_the_loss_is(broker: int, count: int) -> 
     timeline, cluster = made(refused())
     timeline.terms = [timeline.terms[0], replace(timeline.terms[1], start_offset=195, bound="exact")]
     line = timeline.replicas[1].events[0]
-    gone = Removal(broker, 180, 200, True, True, "truncation", 0, 1, None, (line,))
+    gone = Removal(broker, 180, 200, True, "truncation", 0, 1, None, (line,))
     timeline.replicas[3] = replace(timeline.replicas[1], broker=3, removals=[gone], events=[])
     timeline.replicas[1].removals = []
     assert len(list(deposed(timeline, cluster))) == count
@@ -527,7 +513,7 @@ def shorter(*starts: int, lost: bool = False) -> list[Doubt]:
         s.leads(2, 40 + n, 1 + n, start, start, [1, 2], previous=n)
     timeline, cluster = made(s)
     line = timeline.replicas[1].events[0]
-    back = Removal(1, 200, 250, True, True, "restart", 0, 0, None, (line,))
+    back = Removal(1, 200, 250, True, "restart", 0, 0, None, (line,))
     timeline.replicas[1].removals = [back] if lost else [replace(back, start=100, end=110)]
     timeline.replicas[2].removals = [replace(back, broker=2, start=100, end=110)]
     return list(unflushed(timeline, cluster))
@@ -546,7 +532,7 @@ def test_a_loss_that_is_known_is_not_said_again() -> None:
     s = power_loss()
     s.truncates(1, 40.2, 150)
     timeline, cluster = made(s)
-    timeline.replicas[1].removals.append(Removal(1, 200, 250, True, True, "leader-epoch", 0, 1, None, (timeline.replicas[1].events[0],)))
+    timeline.replicas[1].removals.append(Removal(1, 200, 250, True, "leader-epoch", 0, 1, None, (timeline.replicas[1].events[0],)))
     assert list(unflushed(timeline, cluster)) == []
 
 

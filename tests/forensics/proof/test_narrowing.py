@@ -174,7 +174,7 @@ def recovered(*, cut: bool = False, flushed: int | None = None, shorter: bool = 
             place = next(n for n, e in enumerate(replica.events) if e.event == "log-load")
             replica.events.insert(place, Event(source="", event="recovery-point", writer=3, offset=flushed, at=when(1)))
         if shorter:
-            replica.removals.append(Removal(3, 320, 330, True, True, "restart", 0, 0, when(5), ()))
+            replica.removals.append(Removal(3, 320, 330, True, "restart", 0, 0, when(5), ()))
 
     return changed(back_before_leading(recovers=crashed), change)
 
@@ -262,12 +262,12 @@ def test_a_removal_with_all_that_is_known_of_it() -> None:
     assert found.evidence == found.removal.evidence == found.start.high
 
 
-def unsettled(timeline: PartitionTimeline, _: Cluster) -> None:
-    timeline.replicas[1].removals = [replace(r, settled=False, exact=False) for r in timeline.replicas[1].removals]
+def inexact(timeline: PartitionTimeline, _: Cluster) -> None:
+    timeline.replicas[1].removals = [replace(r, exact=False) for r in timeline.replicas[1].removals]
 
 
 def test_a_removal_whose_end_is_not_known() -> None:
-    found = removed(unsettled)
+    found = removed(inexact)
     assert (found.end.at_least, found.end.at_most, found.exact_end) == (205, None, False)
 
 

@@ -479,7 +479,7 @@ def untraced(*removals: Removal, evidence: Evidence | None = None, segments: boo
 
 def gone(start: int = 150, end: int = 205, *, epoch: int | None = 0, broker: int = 1, under: int | None = 1) -> Removal:
     line = Event(source="broker-1/logs/server.log", line=9, event="truncation", writer=broker, offset=start, at=when(11))
-    return Removal(broker, start, end, True, True, "truncation", epoch, under, when(11), (line,))
+    return Removal(broker, start, end, True, "truncation", epoch, under, when(11), (line,))
 
 
 def test_every_removal_that_a_hand_over_accounts_for_is_traced() -> None:

@@ -278,7 +278,8 @@ def test_an_unclean_leader_of_which_nothing_is_known_may_have_replaced_everythin
     leader = {"unclean-election-0.8.2.2-zk": "broker-3", "unclean-election-0.10.2.2-zk": "broker-2"}[bundle]
     files = {path: data for path, data in collected(BUNDLES / f"{bundle}.tar.gz").items() if f"{leader}/logs/server.log" not in path}
     (found,) = [f for f in of(report(files), "data-loss") if (f.topic, f.partition) == ("orders", 0)]
-    under, proven = found.parts
+    under, proven, beyond = found.parts
+    assert beyond.offsets == Range(proven.offsets.end or 0, None)
     assert (under.confidence, proven.confidence, found.cause) == ("possible", "probable", "unclean-election")
     assert 200 < proven.offsets.start == under.offsets.end and under.offsets.start == 0 and found.offsets == (proven.offsets,)
     assert "or below (it ended there when another replica followed it" in words(found).explanation

@@ -44,7 +44,7 @@ def term(epoch: int, leader: int, *, restart: int = 0, start: int | None = 200, 
 
 
 def removal(broker: int = 2, start: int = 5, end: int = 8, cause: str = "truncation", epoch: int | None = 0, **known: Any) -> Removal:
-    fields: dict[str, Any] = {"exact": True, "settled": True, "under_epoch": 1, "at": when(5), "evidence": ()}
+    fields: dict[str, Any] = {"exact": True, "under_epoch": 1, "at": when(5), "evidence": ()}
     return Removal(broker, start, end, cause=cause, epoch=epoch, **{**fields, **known})
 
 
@@ -217,20 +217,20 @@ def test_how_the_leader_before_stepped_down() -> None:
 # what left the logs
 
 
-def piece(start: int, end: int, *, settled: bool = True, broker: int = 1) -> Piece:
-    return Piece(start, end, term(1, 2), removal(broker, start, end, settled=settled))
+def piece(start: int, end: int, *, exact: bool = True, broker: int = 1) -> Piece:
+    return Piece(start, end, term(1, 2), removal(broker, start, end, exact=exact))
 
 
 def test_removals_are_in_the_order_of_how_far_they_went() -> None:
-    near, far, unsettled, again = piece(5, 8), piece(6, 9), piece(4, 9, settled=False), piece(5, 8)
-    t = Hand().over(pieces=(near, unsettled, far, again))
-    assert t.removals == (far.removal, unsettled.removal, near.removal)
+    near, far, inexact, again = piece(5, 8), piece(6, 9), piece(4, 9, exact=False), piece(5, 8)
+    t = Hand().over(pieces=(near, inexact, far, again))
+    assert t.removals == (far.removal, inexact.removal, near.removal)
     assert t.longest is far.removal
     assert (Hand().over(pieces=()).removals, Hand().over(pieces=()).longest) == ((), None)
 
 
-def test_of_removals_that_went_as_far_the_settled_one_that_begins_first_is_the_longest() -> None:
-    early, late, loose = piece(4, 9), piece(6, 9), piece(3, 9, settled=False)
+def test_of_removals_that_went_as_far_the_exact_one_that_begins_first_is_the_longest() -> None:
+    early, late, loose = piece(4, 9), piece(6, 9), piece(3, 9, exact=False)
     assert Hand().over(pieces=(late, early, loose)).longest is early.removal
 
 
@@ -624,8 +624,8 @@ def test_a_leader_that_went_on_alone() -> None:
 def test_a_removal_from_its_own_log_shows_what_it_had() -> None:
     assert not lost_end(removal(2, cause="empty"), sole=2)
     assert not lost_end(removal(2, cause="restart"), sole=2)
-    assert lost_end(removal(2, cause="restart", settled=False), sole=2)
-    assert not lost_end(removal(2, cause="empty", settled=False), sole=2)
+    assert lost_end(removal(2, cause="restart", exact=False), sole=2)
+    assert not lost_end(removal(2, cause="empty", exact=False), sole=2)
     assert lost_end(removal(2, cause="truncation"), sole=2)
     assert lost_end(removal(1, cause="empty"), sole=2), "of another log"
     assert not lost_end(removal(2, cause="truncation"), removal(2, cause="empty"), sole=2)

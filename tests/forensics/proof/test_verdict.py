@@ -288,13 +288,13 @@ def test_an_interval_without_offsets_is_a_conflict_of_its_cell(cell: str) -> Non
 def test_a_conflict_in_a_removal_is_one_of_its_row(part: str, empty: Any) -> None:
     row = change(removed=(tail(), replace(tail(), **{part: empty})))
     assert conflicts(row) == [part]
-    assert verdict(table(row)) == Verdict(UNKNOWN, (Lost(1, 5, 8, 5, None, POSSIBLE),), (Open(1, part),))
+    assert verdict(table(row)) == Verdict(UNKNOWN, (Lost(1, 5, 8, None, POSSIBLE),), (Open(1, part),))
 
 
 def test_a_row_that_contradicts_itself_has_possible_losses_only() -> None:
     """So that a report does not pass over them in silence."""
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), last_isr_member_lost_tail=only())
-    assert list(losses(0, row)) == [Lost(0, 5, 8, 5, None, POSSIBLE)]
+    assert list(losses(0, row)) == [Lost(0, 5, 8, None, POSSIBLE)]
     assert list(losses(0, change(process=only()))) == []
 
 
@@ -312,17 +312,17 @@ def test_every_leader_had_all_committed_records_and_nothing_was_removed() -> Non
 
 def test_records_below_the_high_watermark_are_gone() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8))
-    assert verdict(table(row)) == Verdict(LOST, (Lost(1, 5, 8, 8, True, CERTAIN),), (Open(1, "high_watermark"),))
+    assert verdict(table(row)) == Verdict(LOST, (Lost(1, 5, 8, True, CERTAIN),), (Open(1, "high_watermark"),))
 
 
 def test_only_records_above_the_high_watermark_are_gone() -> None:
     row = change(removed=(tail(5, 8),))
-    assert verdict(table(row)) == Verdict(TAIL_CUT, (Lost(1, 5, 8, 8, False, CERTAIN),))
+    assert verdict(table(row)) == Verdict(TAIL_CUT, (Lost(1, 5, 8, False, CERTAIN),))
 
 
 def test_whether_the_records_were_committed_is_unknown() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=Interval())
-    assert verdict(table(row)) == Verdict(UNKNOWN, (Lost(1, 5, 8, 8, None, CERTAIN),), (Open(1, "high_watermark"),))
+    assert verdict(table(row)) == Verdict(UNKNOWN, (Lost(1, 5, 8, None, CERTAIN),), (Open(1, "high_watermark"),))
 
 
 def test_only_a_row_with_records_that_may_have_been_committed_leaves_it_open() -> None:
@@ -334,18 +334,18 @@ def test_lost_stays_lost_with_another_row_open() -> None:
     """More evidence cannot bring the records back."""
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), unexplained_truncations=EITHER)
     assert verdict(table(row)) == Verdict(
-        LOST, (Lost(1, 5, 8, 8, True, CERTAIN),), (Open(1, "unexplained_truncations"), Open(1, "high_watermark"))
+        LOST, (Lost(1, 5, 8, True, CERTAIN),), (Open(1, "unexplained_truncations"), Open(1, "high_watermark"))
     )
 
 
 def test_a_loss_that_is_only_possible_is_not_a_lost_verdict() -> None:
     row = change(removed=(tail(5, 8, written_before_handover=EITHER),), high_watermark=exactly(8))
-    assert verdict(table(row)) == Verdict(UNKNOWN, (Lost(1, 5, 8, 8, True, POSSIBLE),), (Open(1, "high_watermark"),))
+    assert verdict(table(row)) == Verdict(UNKNOWN, (Lost(1, 5, 8, True, POSSIBLE),), (Open(1, "high_watermark"),))
 
 
 def test_a_loss_that_is_probable_is_a_lost_verdict() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), new_log_end=Interval(5))
-    assert verdict(table(row)) == Verdict(LOST, (Lost(1, 5, 8, 8, True, PROBABLE),), (Open(1, "high_watermark"),))
+    assert verdict(table(row)) == Verdict(LOST, (Lost(1, 5, 8, True, PROBABLE),), (Open(1, "high_watermark"),))
 
 
 def test_a_cut_tail_in_one_row_and_an_open_cell_in_another() -> None:
@@ -409,7 +409,7 @@ def test_only_offsets_that_each_possible_start_and_end_includes_are_gone(start: 
 
 def test_a_log_that_may_have_gone_on_loses_an_unknown_number_more() -> None:
     row = change(removed=(tail(5, 8, end=Interval(8)),))
-    assert list(losses(3, row)) == [Lost(3, 5, 8, 8, False, CERTAIN), Lost(3, 8, None, 8, False, POSSIBLE)]
+    assert list(losses(3, row)) == [Lost(3, 5, 8, False, CERTAIN), Lost(3, 8, None, False, POSSIBLE)]
 
 
 def test_what_a_log_may_have_had_beyond_is_as_committed_as_the_last_part() -> None:
@@ -419,7 +419,7 @@ def test_what_a_log_may_have_had_beyond_is_as_committed_as_the_last_part() -> No
 
 def test_an_old_leader_of_which_nothing_was_collected_may_have_had_more_than_its_followers() -> None:
     row = change(removed=(replace(tail(5, 8), broker=3),), high_watermark=Interval(8), old_log_end=Interval())
-    assert list(losses(0, row))[1:] == [Lost(0, 8, None, 8, None, POSSIBLE)]
+    assert list(losses(0, row))[1:] == [Lost(0, 8, None, None, POSSIBLE)]
     own, known = replace(tail(5, 8), broker=row.old_leader or 0), exactly(8)
     assert len(list(losses(0, replace(row, removed=(own,))))) == len(list(losses(0, replace(row, old_log_end=known)))) == 1
     assert len(list(losses(0, replace(row, old_leader=row.new_leader)))) == 1, "its own log is another matter"
@@ -427,47 +427,21 @@ def test_an_old_leader_of_which_nothing_was_collected_may_have_had_more_than_its
 
 @pytest.mark.parametrize("alone", [EITHER, only(YES)])
 def test_a_leader_that_lost_the_end_of_its_own_log_loses_an_unknown_number(alone: Possible) -> None:
-    """Other logs show the least that it lost; how far it went is on no disk. The verdict is `lost` all the same if these were committed."""
+    """Other logs prove the least that it lost; how far it went is on no disk."""
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), last_isr_member_lost_tail=alone)
-    assert list(losses(0, row)) == [Lost(0, 5, None, 8, True, PROBABLE)]
+    assert list(losses(0, row)) == [Lost(0, 5, 8, True, CERTAIN), Lost(0, 8, None, None, POSSIBLE)]
     assert verdict(table(row)).verdict == LOST
 
 
 def test_an_end_that_is_lost_of_records_that_are_only_possibly_gone_proves_nothing() -> None:
     row = change(removed=(tail(5, 8, written_before_handover=EITHER),), high_watermark=exactly(8), last_isr_member_lost_tail=EITHER)
-    assert list(losses(0, row)) == [Lost(0, 5, None, 5, True, POSSIBLE)]
+    assert {part.confidence for part in losses(0, row)} == {POSSIBLE}
     assert verdict(table(row)).verdict == UNKNOWN
 
 
 def test_an_end_that_is_lost_claims_as_committed_only_what_the_high_watermark_shows() -> None:
-    """The report says "at least" of the offsets up to `reached`."""
     row = change(removed=(tail(5, 8),), high_watermark=Interval(6), last_isr_member_lost_tail=EITHER)
-    first, beyond = losses(0, row)
-    assert (first.start, first.end, first.reached, first.committed, first.confidence) == (5, None, 6, True, PROBABLE)
-    assert (beyond.start, beyond.end, beyond.committed, beyond.confidence) == (6, 8, None, PROBABLE)
-
-
-def test_an_end_that_is_lost_is_as_sure_as_the_first_part() -> None:
-    """Of the others producers may have been told nothing."""
-    row = change(removed=(tail(5, 8),), high_watermark=Interval(6), last_isr_member_lost_tail=EITHER, resent=EITHER)
-    part, beyond = losses(0, row)
-    assert (part.start, part.end, part.reached, part.committed) == (5, None, 6, True)
-    assert (beyond.start, beyond.committed, beyond.confidence) == (6, None, POSSIBLE)
-    assert verdict(table(row)).verdict == LOST
-
-
-def test_an_end_that_is_lost_does_not_hide_what_was_possibly_lost_below() -> None:
-    row = change(
-        removed=(tail(4, 5, written_before_handover=EITHER), tail(5, 8)), high_watermark=exactly(8), last_isr_member_lost_tail=EITHER
-    )
-    assert [(part.start, part.end, part.reached) for part in losses(0, row)] == [(4, 5, 8), (5, None, 8)]
-
-
-def test_of_an_end_that_is_lost_nothing_is_known_to_be_uncommitted_if_a_log_may_have_begun_to_differ_below() -> None:
-    above, below = tail(6, 8), tail(5, 8, start=Interval(3, 5))
-    row = change(removed=(above,), high_watermark=Interval(0, 5), last_isr_member_lost_tail=EITHER)
-    assert [part.committed for part in losses(0, row)] == [False]
-    assert [part.committed for part in losses(0, replace(row, removed=(above, below), had_all=EITHER))] == [None]
+    assert [(x.start, x.end, x.committed) for x in losses(0, row)] == [(5, 6, True), (6, 8, None), (8, None, None)]
 
 
 def test_an_end_that_is_lost_without_any_removal_shows_no_loss() -> None:

@@ -123,14 +123,13 @@ def test_start_line_of_the_same_process_below_is_no_restart() -> None:
 
 def test_truncation_of_an_end_that_is_known_is_exact() -> None:
     removal = only(walked(leads(0, 0), follows(1, 170), ("truncation-plan", {"reason": "leader-epoch"}), ("truncation", {"offset": 156})))
-    assert (removal.start, removal.end, removal.exact, removal.settled, removal.cause) == (156, 170, True, True, "leader-epoch")
+    assert (removal.start, removal.end, removal.exact, removal.cause) == (156, 170, True, "leader-epoch")
     assert (removal.epoch, removal.under_epoch) == (0, 1)
 
 
 def test_truncation_of_a_log_that_was_growing_is_a_lower_bound() -> None:
     replica = walked(leads(0, 0), ("segment-roll", {"offset": 170}), ("truncation", {"offset": 156}))
     assert ranges(replica) == [(156, 170, False, "truncation")]
-    assert not only(replica).settled
 
 
 def test_fetching_follower_may_have_grown() -> None:
@@ -161,7 +160,7 @@ def test_truncation_at_or_above_the_end_removes_nothing(offset: int) -> None:
 def test_a_cut_of_a_log_of_unknown_end_removes_one_record_for_sure_where_the_line_says_it_was_longer(before: list[Told]) -> None:
     said = ("truncation", {"offset": 150, "reason": "longer"})
     replica = walked(*before, follows_at(1), said)
-    assert [(r.start, r.end, r.exact, r.settled, r.epoch) for r in replica.removals] == [(150, 151, False, False, 0 if before else None)]
+    assert [(r.start, r.end, r.exact, r.epoch) for r in replica.removals] == [(150, 151, False, 0 if before else None)]
     assert [e.event for e in only(replica).evidence] == ["truncation"]
     assert replica.log_end_offset == 150
 
@@ -305,13 +304,11 @@ def test_log_of_old_kafka_is_loaded_when_it_is_created() -> None:
 # checkpoints of an earlier collection
 
 
-def test_checkpoint_of_an_earlier_collection_settles_the_end() -> None:
-    removal = only(walked(leads(0, 100), ("hw-checkpoint", {"offset": 170}), loads(120)))
-    assert (removal.start, removal.end, removal.exact, removal.settled) == (120, 170, False, True)
-
-
-def test_segment_of_an_earlier_collection_settles_the_end() -> None:
-    assert only(walked(leads(0, 100), ("segment", {"offset": 0, "log_end_offset": 170}), loads(120))).settled
+@pytest.mark.parametrize("saved", [("hw-checkpoint", {"offset": 170}), ("segment", {"offset": 0, "log_end_offset": 170})])
+def test_a_file_of_an_earlier_collection_shows_the_least_that_the_log_had(saved: Told) -> None:
+    """It may have had more when it was saved, and a power loss may have taken it."""
+    removal = only(walked(leads(0, 100), saved, loads(120)))
+    assert (removal.start, removal.end, removal.exact) == (120, 170, False)
 
 
 def test_checkpoint_below_what_is_known_takes_nothing_back() -> None:
@@ -361,7 +358,7 @@ def shape(r: Removal) -> tuple[int, int, bool, str, int | None, int | None]:
 def test_reset_to_the_leaders_log_end_is_a_removal_by_itself() -> None:
     removal = only(replica := walked(leads(1, 0), follows_at(2), RESET))
     assert shape(removal) == (276, 290, True, "latest", 1, 2)
-    assert (removal.settled, [e.event for e in removal.evidence]) == (True, ["fetch-offset-reset"])
+    assert [e.event for e in removal.evidence] == ["fetch-offset-reset"]
     assert (replica.log_end_offset, replica.ends_there) == (276, False)
 
 
@@ -388,7 +385,7 @@ def test_up_to_0_8_2_a_reset_without_its_cut_proves_one_record_and_the_failed_fe
     assert shape(only(walked(*told))) == (276, 277, False, "latest", 1, 2)
     error: Told = ("fetch-error", {"reason": "OFFSET_OUT_OF_RANGE", "previous_offset": 290, "offset": 276})
     removal = only(walked(*told, error))
-    assert (shape(removal), removal.settled) == ((276, 290, True, "latest", 1, 2), True)
+    assert shape(removal) == (276, 290, True, "latest", 1, 2)
     assert [e.event for e in removal.evidence] == ["fetch-error", "fetch-offset-reset"]
 
 
@@ -580,5 +577,4 @@ def test_any_history_removes_only_what_was_there(told: list[Told]) -> None:
     reached = max((o.offset for o in replica.observations if o.quantity == "log-end-offset"), default=0)
     for removal in replica.removals:
         assert removal.start < removal.end <= reached
-        assert not removal.exact or removal.settled
         assert removal.evidence

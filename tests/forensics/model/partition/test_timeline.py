@@ -582,7 +582,7 @@ def test_files_of_the_latest_collection_are_the_disk_and_older_ones_history() ->
     high = found.collected_logs[1].high_watermark
     assert high is not None and high.offset == 120
     (removal,) = found.replicas[1].removals
-    assert (removal.start, removal.end, removal.settled) == (120, 170, True)
+    assert (removal.start, removal.end, removal.exact) == (120, 170, False)
 
 
 def test_metadata_alone_makes_no_replica() -> None:
