@@ -123,7 +123,8 @@ def _tables(first: str) -> Iterator[partial[Iterator[ExportRecord]]]:
         if names := _names(first, mark):
             yield partial(_rows, delimiter=mark, names=names)
         cells = next(_cells([first], mark), [])
-        if mark != "|" and 1 < len(cells) <= MAX_COLUMNS and _have_record(cells):
+        others = [cell for cell in cells if not _have_record([cell])]  # a number before each line is of `cat -n`
+        if mark != "|" and len(others) < len(cells) <= MAX_COLUMNS and not all(cell.strip().isdigit() for cell in others):
             yield partial(_rows, delimiter=mark, names=[f"column {n}" for n in range(1, len(cells) + 1)], header=False)
 
 

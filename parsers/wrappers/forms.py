@@ -30,9 +30,6 @@ _CRI = re.compile(rb"(" + ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?",
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
 _STAMPED = re.compile(rb"(" + ISO + rb") (.*)", re.DOTALL)
 _COMPOSE = re.compile(_NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
-_DESKTOP = re.compile(
-    rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?:" + _NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?|(?=\[\d{4}-))(.*)", re.DOTALL
-)
 _DYNO = re.compile(rb"(" + ISO + rb") [a-z][\w-]{0,62}\[([\w.-]{1,100})\]: ?(.*)", re.DOTALL)
 _PRI = re.compile(rb"^pri=(\w+) t=(\S+) at=\S+ ")
 _STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) (?!\d{4}-)[a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
@@ -74,12 +71,6 @@ def _compose(text: bytes) -> Peeled | None:
     """`docker compose logs`."""
     match = _COMPOSE.fullmatch(text)
     return Peeled(match[2], writer=match[1].decode()) if match else None
-
-
-def _desktop(text: bytes) -> Peeled | None:
-    """Docker Desktop's logs: local time in whole seconds, and the container of several."""
-    match = _DESKTOP.fullmatch(text)
-    return Peeled(match[2], writer=(match[1] or b"").decode()) if match else None
 
 
 def _dyno(text: bytes) -> Peeled | None:
@@ -162,6 +153,7 @@ def _loki(text: bytes) -> Peeled | None:
     return Peeled(found[3], writer=writer, host=host, utc=found[1])
 
 
+STAMPED = "stamped"
 Form = tuple[str, Callable[[bytes], "Peeled | None"], bool]
 """Name of a wrapper, the function that removes it from a line, and whether its form alone is sufficient proof."""
 _DIGIT: tuple[Form, ...] = (
@@ -171,8 +163,7 @@ _DIGIT: tuple[Form, ...] = (
     ("short-iso", _short_iso, True),
     ("short-unix", _short_unix, True),
     ("dyno", _dyno, True),
-    ("stamped", _stamped, False),
-    ("desktop", _desktop, False),
+    (STAMPED, _stamped, False),
     ("compose", _compose, False),
     ("stern", _stern, False),
 )

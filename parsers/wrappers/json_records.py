@@ -22,7 +22,7 @@ from parsers.wrappers.peeled import RAW, Peeled, epoch
 
 ARRAY = re.compile(rb"\[\s*(?:[{\[]|\d+(?:\.\d+)?\s*,)")
 """How an array that may contain records begins."""
-_TEXTS = (
+TEXTS = (
     "log",
     "message",
     "msg",
@@ -45,12 +45,12 @@ _TEXTS = (
     "log_line",
     "@rawstring",
 )
-_LEVEL_FIELDS = ("level", "severity", "log.level", "levelname", "loglevel", "jsonPayload.level", "level_name")
-_LOGGERS = (
+LEVEL_FIELDS = ("level", "severity", "log.level", "levelname", "loglevel", "jsonPayload.level", "level_name")
+LOGGERS = (
     *("loggerName", "logger_name", "log.logger", "logger", "_logger", "loggername", "category", "jsonPayload.logger"),
     *("jsonPayload._logger", "kafka.log.class"),
 )
-_TIMES = (
+TIMES = (
     *("@timestamp", "instant", "timeMillis", "_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP", "timestamp", "time", "timestampSeconds"),
     *("ts", "date", "datetime", "eventTime", "_time", "TimeGenerated", "TimeGenerated [UTC]", "Date", "receiveTimestamp"),
     *("_messagetime", "_messageTimeMs", "timeUnixNano", "observedTimeUnixNano"),
@@ -138,7 +138,7 @@ class _Fields:
         def had(names: Sequence[str]) -> Sequence[str]:
             return tuple(name for name in names if any(begin in present for begin in accumulate(name.split("."), "{}.{}".format)))
 
-        self.texts, self.levels, self.loggers, self.times = map(had, (_TEXTS, _LEVEL_FIELDS, _LOGGERS, _TIMES))
+        self.texts, self.levels, self.loggers, self.times = map(had, (TEXTS, LEVEL_FIELDS, LOGGERS, TIMES))
         self.traces, self.pods, self.hosts, self.files = map(had, (_TRACES, _PODS, _HOSTS, _FILES))
         self.envelopes = tuple(name for name in _ENVELOPES if name in present)
         self.component = "kafka" in present or _COMPONENT in present
@@ -166,7 +166,7 @@ def time_in(value: str) -> datetime | None:
 
 def has_text(names: Iterable[str]) -> bool:
     """Whether one of these fields is known to hold the text of a log line."""
-    return not {_KNOWN.get(name.lower(), "") for name in names}.isdisjoint(_TEXTS)
+    return not {_KNOWN.get(name.lower(), "") for name in names}.isdisjoint(TEXTS)
 
 
 def with_objects(cells: dict[str, str]) -> Mapping[str, Any]:
@@ -180,12 +180,12 @@ def known_names(names: Iterable[str]) -> list[str]:
     return [_KNOWN.get(name.lower(), name) for name in names]
 
 
-_ROLES = (_TRACES, _FILES, _HOSTS, _PODS, _TIMES, _LOGGERS, _LEVEL_FIELDS, _TEXTS)
+_ROLES = (_TRACES, _FILES, _HOSTS, _PODS, TIMES, LOGGERS, LEVEL_FIELDS, TEXTS)
 _NAMES = frozenset(name for names in _ROLES for name in names)
 _KNOWN: Mapping[str, str] = {name.lower(): name for names in _ROLES for name in reversed(names)}
 
 
-_OF_OBJECTS = frozenset(name.partition(".")[0] for name in _KNOWN.values() if "." in name) - {*_TEXTS}
+_OF_OBJECTS = frozenset(name.partition(".")[0] for name in _KNOWN.values() if "." in name) - {*TEXTS}
 """Names of objects that fields are in."""
 
 

@@ -1,20 +1,22 @@
-"""The name of a host, pod or file before each line of a file, as pdsh, kubetail, `docker service logs` and grep print it.
+"""What a tool prints before each line of a file: the name of a host, pod or file (pdsh, kubetail, `docker service logs`, grep), its own time
+(multilog, s6-log, svlogd, ts), or a number (`cat -n`).
 
-Here: where the name ends, and whether it is the writer of the lines or a field of their layout: both are learned from the first lines. Not
+Here: where it ends, and whether a name in it is the writer of the lines or a field of their layout: both are learned from the first lines. Not
 here: wrappers that are known by their form alone (forms), or the names that may be machines (roles).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from parsers.layouts import Layout, fitting
 from parsers.learning.layout import goes_on, layout_of
 from parsers.matching.text import THROWN
 from parsers.wrappers.forms import ISO
+from parsers.wrappers.json_records import is_record_of_json
 from parsers.wrappers.peeled import RAW, Peeled
 from parsers.wrappers.roles import are_writers
 
@@ -39,7 +41,7 @@ class _Prefixed(NamedTuple):
 
 
 class Prefix:
-    """Removes the names of writers from lines."""
+    """Removes what is before the lines."""
 
     def __init__(self, shape: re.Pattern[bytes], names: set[str], is_record: Callable[[str], bool]) -> None:
         self._shape = shape
@@ -48,11 +50,11 @@ class Prefix:
         self._last = ""
 
     def peel(self, text: bytes) -> Peeled:
-        """The line without the name before it. A line without a name continues the one before it."""
+        """The line without its prefix. A line without one continues the one before it."""
         match = _match(self._shape, text)
         if match is not None:
-            name = _text(match["name"])
-            if name in self._names or self._is_record(_text(match["text"][:RAW])):
+            name = _name(match)
+            if not name or name in self._names or self._is_record(_text(match["text"][:RAW])):
                 if len(self._names) < _MOST_NAMES:
                     self._names.add(name)
                 self._last = name
@@ -96,33 +98,99 @@ _MARKS = re.compile(rb"((?:[ \t>`\"'*]|\xe2\x80[\x98-\x9d])+)(?:" + _LOG4J + rb"
 _QUOTED = re.compile(rb"\)[`\"']+$")
 
 
-def prefix_of(lines: Sequence[bytes], given: Sequence[Layout]) -> Prefix | None:
+def prefix_of(lines: Sequence[bytes], given: Sequence[Layout], *, named: bool = False) -> Prefix | None:
     """The prefix of a file with these first lines; None if the lines are not prefixed, or if it is not certain that the prefix names the
-    writer of a line: it may be a thread."""
+    writer of a line: it may be a thread. `named`: only one that names a writer."""
     first = [line for line in lines if not goes_on(_text(line))]
     least = max(1, _SHARE * len(first))
-    for shape in _SHAPES:
+    for shape in (*_learned([begin for line in first if (begin := _before_record(line, given))]), *_SHAPES):
         matches = [match for line in first if (match := _match(shape, line)) is not None]
         if len(matches) < least:
             continue
-        lines_of = [_Prefixed(_text(match["name"]), _text(match["text"][:RAW])) for match in matches]
+        lines_of = [_Prefixed(_name(match), _text(match["text"][:RAW])) for match in matches]
         is_record = _records(lines_of, given)
         names = {line.name for line in lines_of if is_record(line.text)}
-        named = [line for line in lines_of if line.name in names]
-        if len(named) >= least and _name_writers(named):
+        with_name = [line for line in lines_of if line.name in names]
+        if len(with_name) >= least and (_name_writers(with_name) if names != {""} else not named):
             return Prefix(shape, names, is_record)
     return None
 
 
+_STAMP = (
+    rb"\d{4}-\d\d-\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)(?!\w))?"
+    rb"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})?|@[0-9a-f]{24}|\d{10}\.\d{1,9}"
+)
+_PIECE = re.compile(
+    rb"(?P<stamp>" + _STAMP + rb")|(?P<number>\d+)(?![\w./-])|(?P<word>[^\s\[\]()<>{}|:,;=\"']+)|(?P<blank>[ \t]+)|(?P<sign>.)", re.DOTALL
+)
+_MAY_BEGIN = re.compile(rb"(?:(?<=[\s\]:|>])|(?<=^))(?=[\[(<]?(?:\d{4}[-/]|TRACE|DEBUG|INFO|WARN|ERROR|FATAL)|\{)")
+_ZONED = re.compile(rb"\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\Z")
+_LONGEST = 300
+"""Bytes of a prefix."""
+_LEVEL = re.compile(rb"\b(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b")
+
+
+def _before_record(line: bytes, given: Sequence[Layout]) -> bytes:
+    """What is before the last place at which a record in a listed layout begins: whatever copied a line puts its own time before that of the writer."""
+    places = [found.start() for found in _MAY_BEGIN.finditer(line, 0, _LONGEST)]
+    is_one = (at for at in reversed(places) if _is_record(line[at:], given))
+    begin = line[: next(is_one, 0)]
+    return b"" if _LEVEL.search(begin) else begin
+
+
+def _is_record(text: bytes, given: Sequence[Layout]) -> bool:
+    return is_record_of_json(text) if text[:1] == b"{" else fitting(_text(text[:RAW]), given) is not None
+
+
+def _learned(begins: Sequence[bytes]) -> Iterator[re.Pattern[bytes]]:
+    """The expressions for lines with these prefixes: constant text, times and numbers, and one of the words as the name, or none."""
+    groups: dict[tuple[str | bytes, ...], list[list[re.Match[bytes]]]] = defaultdict(list)
+    for begin in begins:
+        pieces = [*_PIECE.finditer(begin)]
+        groups[tuple(piece[0] if piece.lastgroup == "sign" else piece.lastgroup or "" for piece in pieces)].append(pieces)
+    group = max(groups.values(), key=len, default=[])
+    if not group:
+        return
+    columns = list(zip(*group, strict=True))
+    words = [at for at, column in enumerate(columns) if column[0].lastgroup == "word"]
+    varying = [at for at in words if len({piece[0] for piece in columns[at]}) > 1]
+    constant = sorted((at for at in words if at not in varying), key=lambda at: not are_writers([_text(columns[at][0][0])], [""]))
+    marked = any(column[0].lastgroup in ("stamp", "number") for column in columns) or not words
+    for name in (*varying, *constant, *((-1,) if marked and not varying else ())):
+        yield _expression(columns, name, set(varying))
+
+
+def _expression(columns: Sequence[Sequence[re.Match[bytes]]], name: int, varying: set[int]) -> re.Pattern[bytes]:
+    before, zoned = b"", next((at for at, column in enumerate(columns) if _ZONED.match(column[0][0])), -1)
+    for at, column in enumerate(columns):
+        what, text = column[0].lastgroup, column[0][0]
+        if what == "stamp":
+            before += (rb"(?P<utc>" if at == zoned else rb"(?:") + _STAMP + rb")"
+        elif what == "number":
+            before += rb"\d+"
+        elif at == name or at in varying:
+            before += (rb"(?P<name>" if at == name else rb"(?:") + rb"[^\s\[\]()<>{}|:,;=\"']+)"
+        elif what == "blank" and (at == 0 or len({piece[0] for piece in column}) > 1):
+            before += rb" *"
+        else:
+            before += re.escape(text)
+    missing = (b"" if zoned >= 0 else rb"(?P<utc>(?!))?") + (b"" if name >= 0 else rb"(?P<name>(?!))?")
+    return re.compile(missing + before + rb"(?P<text>.*)", re.DOTALL)
+
+
 def _match(shape: re.Pattern[bytes], line: bytes) -> re.Match[bytes] | None:
     match = shape.fullmatch(line)
-    return None if match is None or _NO_NAME.fullmatch(match["name"]) else match
+    return None if match is None or (match["name"] is not None and _NO_NAME.fullmatch(match["name"])) else match
+
+
+def _name(match: re.Match[bytes]) -> str:
+    return _text(match["name"] or b"")
 
 
 def _records(lines: Sequence[_Prefixed], given: Sequence[Layout]) -> Callable[[str], bool]:
     """Whether a text is a record, in a listed layout or, if the texts after the names are in none, in the layout that they are in."""
-    if any(fitting(line.text, given) is not None for line in lines):
-        return lambda text: fitting(text, given) is not None
+    if any(_is_record(line.text.encode(), given) for line in lines):
+        return lambda text: _is_record(text.encode(), given)
     layout = layout_of("\n".join(line.text for line in lines).encode(), given).layout
     return lambda text: layout is not None and (record := layout.read(text)) is not None and record.time is not None
 

@@ -14,12 +14,13 @@ from typing import Any
 
 from parsers.layouts import fitting
 from parsers.paths import log_kind
-from parsers.wrappers.json_records import LEVEL_NAMES, is_known, of_object, time_in, writer_of
+from parsers.wrappers.json_records import LEVEL_FIELDS, LEVEL_NAMES, LOGGERS, TEXTS, TIMES, is_known, of_object, time_in, writer_of
 from parsers.wrappers.peeled import RAW
 
 Roles = Mapping[str, str]
 """By the path of a field, the known name of a field with the same role."""
 TEXT, LEVEL, LOGGER, TIME, WRITER, FILE = "message", "level", "loggerName", "@timestamp", "pod", "log.file.path"
+_KNOWN = ((TEXT, TEXTS), (LEVEL, LEVEL_FIELDS), (LOGGER, LOGGERS), (TIME, TIMES))
 SAMPLE = 1000
 """Records from which roles are learned."""
 _DEPTH = 4
@@ -53,14 +54,12 @@ def _learned(sample: Sequence[Mapping[str, str]], shown: set[tuple[str, str]]) -
     for record in sample:
         for name, value in record.items():
             fields[name].append(value)
-    unknown = {name: values for name, values in fields.items() if not is_known(name)}
+    unknown = {name: values for name, values in fields.items() if not is_known(name) and name.partition(".")[0] not in TIMES}
     if not unknown:
         return {}
-    found: dict[str, str] = {}
-    if not shown:
-        found = _of_text(unknown, len(sample))
-        if TEXT not in found.values():
-            return {}
+    found = _of_text(fields, unknown, len(sample))
+    if found is None:
+        return {}
     texts = [" ".join(values) for values in (record.values() for record in sample)]
     left = {name: values for name, values in unknown.items() if name not in found and len(values) == len(sample)}
     return {**found, **_of_writer(left, texts, shown or {writer_of(record) for record in sample})}
@@ -83,22 +82,29 @@ def _flat(record: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
             yield f"{before}{key}", str(value)
 
 
-def _of_text(fields: Mapping[str, Sequence[str]], count: int) -> dict[str, str]:
-    """The field with whole log lines, or with messages if other fields have the level and the logger or the time."""
-    lines = {name: sum(map(_is_record, values)) for name, values in fields.items()}
+def _of_text(fields: Mapping[str, Sequence[str]], unknown: Mapping[str, Sequence[str]], count: int) -> dict[str, str] | None:
+    """The unknown field with whole log lines, or those with messages, levels, loggers and times that no known field has; none if known fields have
+    the lines, and None if no field shows any."""
+    lines = {name: sum(map(_is_record, values)) for name, values in fields.items() if name in unknown or name in TEXTS}
     whole = max(lines, key=lambda name: lines[name], default=None)
     if whole is not None and lines[whole] >= min(_FEW, (count + 1) // 2):
-        return {whole: TEXT}
+        return {whole: TEXT} if whole in unknown else {}
+    known = {
+        role for role, names in _KNOWN if any(name in names or (names is TIMES and name.partition(".")[0] in names) for name in fields)
+    }
     found: dict[str, str] = {}
     for role, fits in ((LEVEL, _is_level), (LOGGER, _is_logger), (TIME, _is_time)):
-        name = next((n for n, values in fields.items() if n not in found and _most(values, fits, count)), None)
-        if name is not None:
+        name = next((n for n, values in unknown.items() if n not in found and _most(values, fits, count)), None)
+        if name is not None and role not in known:
             found[name] = role
-    if LEVEL not in found.values() or {LOGGER, TIME}.isdisjoint(found.values()):
-        return {}
-    words = {n: sum(v.count(" ") for v in values) for n, values in fields.items() if n not in found}
+    have = known.union(found.values())
+    if TEXT in have:
+        return found if LEVEL in have and not {LOGGER, TIME}.isdisjoint(have) else {}
+    if LEVEL not in have or {LOGGER, TIME}.isdisjoint(have):
+        return None
+    words = {n: sum(v.count(" ") for v in values) for n, values in unknown.items() if n not in found}
     text = max(words, key=lambda name: words[name], default=None)
-    return {**found, text: TEXT} if text is not None and words[text] >= 2 * count else {}
+    return {**found, text: TEXT} if text is not None and words[text] >= 2 * count else None
 
 
 def _most(values: Sequence[str], fits: Callable[[str], bool], count: int) -> bool:

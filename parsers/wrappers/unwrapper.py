@@ -25,7 +25,7 @@ from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.matching.text import THROWN
 from parsers.thresholds import QUARTER
 from parsers.wrappers.exports import ExportRecord, Records, records_of
-from parsers.wrappers.forms import FORMS, pod
+from parsers.wrappers.forms import FORMS, STAMPED, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled, epoch
 from parsers.wrappers.prefixes import Lead, Prefix, lead_of, prefix_of
@@ -192,9 +192,10 @@ class Unwrapper:
             self._named = partial(with_roles, roles=learned_roles)
         wrapped = sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
         texts = [text for line in lines if (text := _uncoloured(line).rstrip(b"\r"))]
-        known = sum(self._once(text) is not None for text in texts)
-        if 2 * known < len(texts):
-            self._prefix = prefix_of(texts, self._given) or (lead_of(texts, self._given) if not known else None)
+        inner = [peeled for text in texts for peeled in self._once(text) or ()]
+        if 2 * sum(peeled.form != STAMPED for peeled in inner) < len(texts):
+            prefix = prefix_of(texts, self._given, named=2 * len(inner) >= len(texts))
+            self._prefix = prefix or (lead_of(texts, self._given) if not inner else None)
         return wrapped or self._prefix is not None
 
     def _learns(self, lines: Sequence[bytes]) -> bool:

@@ -12,7 +12,18 @@ from tests.support import forms, local
 from tests.support.taken import Judged, judged
 
 NAME = forms.RECORDINGS[0]
-EQUAL = ("table.html", "pre.html", "fences.md", "attached.eml", "body.eml", "box.mbox")
+EQUAL = (
+    "table.html",
+    "pre.html",
+    "fences.md",
+    "attached.eml",
+    "body.eml",
+    "box.mbox",
+    "known-text-odd-rest.ndjson",
+    "multilog.log",
+    "cat-n.txt",
+    "aws-tail.txt",
+)
 
 
 @cache

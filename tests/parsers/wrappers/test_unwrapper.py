@@ -26,9 +26,6 @@ WRAPPED = {
     "kubectl --prefix --timestamps": (f"[pod/kafka-0/kafka] {STAMP} {RECORD}", "kafka-0", "", UTC),
     "kubectl --timestamps": (f"{STAMP} {RECORD}", "", "", UTC),
     "compose": (f"kafka-1    | {RECORD}", "kafka-1", "", None),
-    "docker desktop": (f"2026-11-21 02:15:38 kafka-1    | {RECORD}", "kafka-1", "", None),
-    "docker desktop of one container": (f"2026-11-21 02:15:38 {RECORD}", "", "", None),
-    "heroku": (f"2026-11-21T00:15:38.147123+00:00 kafka[broker.1]: {RECORD}", "broker.1", "", UTC),
     "stern --timestamps": (f"my-kafka-1 kafka {STAMP} {RECORD}", "my-kafka-1", "", UTC),
     "stern": (f"my-kafka-1 kafka {RECORD}", "my-kafka-1", "", None),
     "journal short": (f"Nov 21 02:15:38 h1 kafka-server-start.sh[12]: {RECORD}", "", "h1", None),
@@ -335,3 +332,34 @@ def test_most_lines_of_a_wrapped_log_are_read_at_once() -> None:
     for wrap in (f"{STAMP} stderr F {{}}".format, lambda text: docker(text + "\n"), partial(SYSLOG.format, "h"), journal):
         lines = "".join(f"{wrap(text)}\n" for text in (RECORD, "\tat kafka.log.Log.x(Log.scala:1)", RECORD, "\tretries = 3") * 20)
         assert max(map(len, Unwrapper().runs(Outer(BytesIO(lines.encode()))))) > 70
+
+
+PREFIXED = {
+    "docker desktop": ("2026-11-21 02:15:38 kafka-1    | ", "kafka-1", None),
+    "docker desktop of one container": ("2026-11-21 02:15:38 ", "", None),
+    "heroku": ("2026-11-21T00:15:38.147123+00:00 kafka[broker.1]: ", "broker.1", UTC),
+    "aws logs tail": ("2026-11-21T00:15:38.147123+00:00 kafka-1 ", "kafka-1", UTC),
+    "multilog": ("@4000000069c6a5b40b9aca00 ", "", None),
+    "s6-log": ("2026-11-21 02:15:38.147123500  ", "", None),
+    "svlogd": ("2026-11-21_02:15:38.14712 ", "", None),
+    "ts": ("Nov 21 02:15:38 ", "", None),
+    "cat -n": ("     7\t", "", None),
+    "a quotation": ("> ", "", None),
+    "syslog with its length": ("98 <134>1 2026-11-21T00:15:38.147123Z kafka-1 kafka 812 - - ", "kafka-1", UTC),
+    "kail": ("kafka/kafka-1[kafka]: ", "kafka/kafka-1", None),
+}
+
+
+@pytest.mark.parametrize("name", PREFIXED)
+def test_what_is_before_each_line_is_learned(name: str) -> None:
+    before, writer, utc = PREFIXED[name]
+    texts = [RECORD, "java.io.IOException: Connection to 2: failed", "\tat a.B"]
+    lines = unwrapped("".join(f"{before}{text}\n" for text in texts))
+    assert [(line.text.decode(), line.writer) for line in lines] == [(text, writer) for text in texts]
+    assert [time_of(line.utc) for line in lines] == [utc] * 3
+
+
+def test_a_level_or_a_thread_before_each_record_is_part_of_its_layout() -> None:
+    for before in ("INFO kafka-request-handler-1 ", "[kafka-request-handler-1] "):
+        lines = unwrapped(f"{before}{RECORD}\n" * 9)
+        assert {(line.text.decode(), line.writer) for line in lines} == {(before + RECORD, "")}
