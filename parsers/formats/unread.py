@@ -22,7 +22,11 @@ _UNREAD = tuple(
             "a dump in SQL",
             "load it, and export the table as CSV or JSON lines",
         ),
-        (r"\s*<(?:\?xml\b|[a-z]\w*(?::\w+)?[ >])(?![^\n]*\bhtml\b)", "XML", "export the rows, or write the log, as JSON lines or text"),
+        (
+            r"\s*<(?:\?xml|(?:log4j:)?[Ee]vents?|results?|resultset|rows?|records?)\b",
+            "XML",
+            "export the rows, or write the log, as JSON lines or text",
+        ),
         (r"\s*\{\s*'\w+'\s*:", "the text of a Python dictionary", "print the rows with json.dumps, one in each line"),
         (
             r'\s*(?:\{\s*"[@\w]+" => |\[\d+\] [\w.-]+: \[[^\n]{1,200}"=>)',
