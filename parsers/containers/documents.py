@@ -142,7 +142,7 @@ class _WebPage:
             yield from self._flush()
 
     def _add(self, text: str) -> None:
-        text = text if self._pre or self._row is not None else re.sub(r"\s*\n\s*", " ", text)
+        text = text if self._pre or self._row is not None else " ".join(line.strip() for line in text.split("\n"))
         lines = text.splitlines(keepends=True)
         self._text.extend(lines)
 

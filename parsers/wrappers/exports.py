@@ -64,8 +64,16 @@ class ExportRecord(NamedTuple):
 Records = Callable[[Outer], Iterator[ExportRecord]]
 
 
+class RecordReader(NamedTuple):
+    """How the records of a file are read."""
+
+    records: Records
+    table: tuple[Sequence[str], str, bool] | None = None
+    """Of a table, the known names of its columns, what is between them, and whether it has escapes."""
+
+
 @lru_cache(maxsize=4)
-def records_of(head: bytes) -> Records | None:
+def records_of(head: bytes) -> RecordReader | None:
     """The reader of a file that begins with these bytes; None if its records are lines, or none of the first ones holds the text of a log
     line."""
     text = head.decode("utf-8", "replace").removeprefix(_MARK)
@@ -75,23 +83,26 @@ def records_of(head: bytes) -> Records | None:
     if first == SEPARATOR:
         return _with_text(_documents, head)
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
-    if known is not None:
-        return _with_text(partial(_rows, delimiter=known, names=_names(first, known), escaped=_escapes(text)), head, table=True)
-    if fitting(first[:RAW]) is not None:
+    if known is None and fitting(first[:RAW]) is not None:
         return None
-    tables = (partial(rows, escaped=_escapes(text)) for rows in _tables(first))
-    return next((found for rows in tables if (found := _with_text(rows, head, table=True)) is not None), None)
+    tables = _tables(first) if known is None else [partial(_rows, delimiter=known, names=_names(first, known))]
+    made = (partial(rows, escaped=rows.keywords["delimiter"] == "\t" and _escapes(text)) for rows in tables)
+    return next((found for rows in made if (found := _with_text(rows, head)) is not None), None)
 
 
-def _with_text(records: Records, head: bytes, *, table: bool = False) -> Records | None:
-    """The reader with the known names of the fields; None if no record has the text of a log line, or if the log lines of a `table` are alone in
+def _with_text(records: Records, head: bytes) -> RecordReader | None:
+    """The reader with the known names of the fields; None if no record has the text of a log line, or if the log lines of a table are alone in
     their rows: then it is a log whose first line contains a delimiter."""
     first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
-    if table and _alone(first):
+    table = records.keywords if isinstance(records, partial) else None
+    if table is not None and _alone(first):
         return None
     learned = roles(record.fields for record in first[:-1] or first)  # the last one may be cut
+    if not any(of_object(with_roles(record.fields, learned)) is not None for record in first[:TRIED]):
+        return None
+    columns = [learned.get(name, name) for name in known_names(table["names"])] if table is not None else []
     named = partial(_named, records, learned) if learned else records
-    return named if any(of_object(with_roles(record.fields, learned)) is not None for record in first[:TRIED]) else None
+    return RecordReader(named, (columns, table["delimiter"], table["escaped"]) if table is not None else None)
 
 
 def _alone(rows: Sequence[ExportRecord]) -> bool:
@@ -186,7 +197,7 @@ def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = 
     """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes, if tabs are between the
     cells."""
     lines = _CsvLines(outer)
-    if escaped and delimiter == "\t":
+    if escaped:
         yield from _escaped(outer, known_names(names), header=header)
         return
     columns = known_names(names)

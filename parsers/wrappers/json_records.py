@@ -286,26 +286,45 @@ def inheriting(record: Mapping[str, Any], around: Mapping[str, Any]) -> Mapping[
 
 
 class Flat(NamedTuple):
-    """The keys of line, writer and time in objects of one form."""
+    """The roles of the fields of objects of one form."""
 
     text: str
-    host: str
     time: str
+    """'' if no field has a time."""
+    writers: frozenset[str]
+    """Fields that may name the writer."""
+    fixed: frozenset[str]
+    """Fields that say whether the text is a piece of a line, or that contain objects."""
+    levels: bool
+    """A field may have the level of a record, of which the text is only the message."""
 
 
-def flat(keys: Sequence[str]) -> Flat | None:
-    """The keys for objects with exactly these keys and no nested objects; None if they depend on the values."""
-    fields = _fields(dict.fromkeys(keys))
-    several = fields.levels or fields.pods or fields.files or len(fields.times) != 1 or len(fields.hosts) != 1 or "timestampSeconds" in keys
-    if several or not fields.texts or len({*keys}) < len(keys) or not _IN_PIECES.isdisjoint(keys):
+def merged(paths: Sequence[str]) -> Sequence[str]:
+    """The paths of fields without the objects in which log stores put them."""
+    found = next((f"{name}." for name in _ENVELOPES if any(path.startswith(f"{name}.") for path in paths)), None)
+    return paths if found is None else merged([path.removeprefix(found) for path in paths])
+
+
+def flat(names: Sequence[str], *, cells: bool = False) -> Flat | None:
+    """The roles of fields with exactly these paths; None if they depend on the values. `cells`: of a table."""
+    text = next((name for name in TEXTS if name in names), None)
+    times = [name for name in TIMES if name in names]
+    objects = {name for name in names if name.partition(".")[0] in TIMES and "." in name}
+    single = [name for name in names if not name.endswith("[]")]
+    if text is None or len({*single}) < len(single) or objects or "timestampSeconds" in names:
         return None
-    chosen = Flat(fields.texts[0], fields.hosts[0], fields.times[0])
-    return chosen if all(key in keys for key in chosen) else None
+    writers = _WRITERS.intersection(names)
+    listed = {
+        name for name in names if name.endswith("[]") and not _OF_OBJECTS.isdisjoint((name.strip("[]"), name.partition(".")[0].strip("[]")))
+    }
+    fixed = _IN_PIECES.intersection(names) | listed | (_OF_OBJECTS.intersection(names) if cells else frozenset())
+    return Flat(text, next(iter(times), ""), writers, fixed, not _LEVELS.isdisjoint(names))
 
 
 _PARTIAL = ("CONTAINER_PARTIAL_MESSAGE", "logtag")
 _IN_PIECES = frozenset({"stream", *_PARTIAL})
 """Keys of text that is, or may be, split into pieces."""
+_LEVELS = frozenset(LEVEL_FIELDS)
 
 
 def of_object(document: Mapping[str, Any]) -> Peeled | None:

@@ -29,8 +29,8 @@ from parsers.wrappers.forms import FORMS, STAMPED, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled, epoch
 from parsers.wrappers.prefixes import Lead, Prefix, lead_of, prefix_of
-from parsers.wrappers.roles import roles, with_roles
-from parsers.wrappers.runs import learned, run_of
+from parsers.wrappers.roles import Roles, roles, with_roles
+from parsers.wrappers.runs import LineForm, learned, of_table, run_of
 
 MAX_FIELD = 1 << 30
 """Bytes kept of a field of the journal."""
@@ -42,6 +42,7 @@ MAX_LESSONS = 64
 MAX_PENDING = 256
 """Writers whose split lines are kept until their ends are read."""
 _SNIFFED_LINES = 200
+_MOST_FORMS = 4
 _RUN = 1 << 12
 """Lines of a run."""
 
@@ -116,8 +117,8 @@ def time_of(utc: datetime | bytes | None) -> datetime | None:
     """The time at which a wrapper received a line, naive."""
     if not isinstance(utc, bytes):
         return utc
-    if len(utc) <= _MOST_DIGITS and utc.isdigit():
-        return epoch(int(utc))
+    if len(utc) <= _MOST_DIGITS and utc.replace(b".", b"", 1).isdigit():
+        return epoch(float(utc) if b"." in utc else int(utc))
     at, zoned = instant(utc.decode("ascii", "replace"))
     return at if zoned else None
 
@@ -171,9 +172,10 @@ class Unwrapper:
         self._prefix: Prefix | Lead | None = None
         self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
         self._ended = False
-        self._form: re.Pattern[bytes] | None = None
+        self._forms: list[LineForm] = []
         self._lessons = MAX_LESSONS
         self._records: Records | None = None
+        self._roles: Roles = {}
         self._named: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
         """Gives a record of JSON with its values under known names; None if its own names are known."""
         self.of_store = False
@@ -183,13 +185,13 @@ class Unwrapper:
 
     def prepare(self, head: bytes) -> bool:
         """Learns from a file's first lines; returns whether any of them is wrapped."""
-        self._records = records_of(head)
-        if self._records is not None:
-            self.of_store = True
+        if (reader := records_of(head)) is not None:
+            self._records, self.of_store = reader.records, True
+            self._forms = [form for form in (of_table(*reader.table),) if form is not None] if reader.table is not None else []
             return True
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         if learned_roles := roles(record for line in lines if line[:1] in (b"{", b"[") for record in objects(line)):
-            self._named = partial(with_roles, roles=learned_roles)
+            self._roles, self._named = learned_roles, partial(with_roles, roles=learned_roles)
         wrapped = sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
         texts = [text for line in lines if (text := _uncoloured(line).rstrip(b"\r"))]
         inner = [peeled for text in texts for peeled in self._once(text) or ()]
@@ -223,17 +225,17 @@ class Unwrapper:
         return True
 
     def lines(self, outer: Outer) -> Iterator[Line]:
-        """Every line of the file, in file order."""
+        """Every line of the file; those of one writer in file order."""
         return chain.from_iterable(self.runs(outer))
 
     def runs(self, outer: Outer) -> Iterator[WriterRun]:
-        """The same, with consecutive lines of one writer and one host together."""
+        """The same, with neighbouring lines of one writer and one host together."""
         if self._records is not None:
-            yield from map(WriterRun.of, self._exported(self._records(outer)))
+            yield from self._exported(self._records(outer), outer)
             return
         while True:
-            if (run := self._run(outer)) is not None:
-                yield run
+            if found := self._run(outer):
+                yield from found
                 continue
             if (next_line := outer.next()) is None:
                 break
@@ -243,21 +245,31 @@ class Unwrapper:
             elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
                 self._section = section[1].decode("utf-8", "replace").strip()
             elif (line := self._straight(text, number, byte)) is not None:
-                self._form = self._run_of(text + b"\n") or self._form
+                self._learn(text + b"\n", 0, line)
                 yield WriterRun.of(line)
             else:
                 yield from map(WriterRun.of, self.line(text, number, byte))
         for text, line in list(self._pending.values()):
             yield from map(WriterRun.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
 
-    def _exported(self, records: Iterable[ExportRecord]) -> Iterator[Line]:
+    def _exported(self, records: Iterator[ExportRecord], outer: Outer) -> Iterator[WriterRun]:
         """The lines of an export whose records are not lines of the file."""
-        for record in records:
+        while True:
+            if found := self._run(outer):
+                yield from found
+                continue
+            data, at = outer.buffered()
+            if (record := next(records, None)) is None:
+                return
             peeled = of_object(record.fields)
-            if peeled is not None:
-                self._as_line(peeled)
-                place = Line(b"", record.line, record.byte, record.raw[:RAW], self._section, "", None)
-                yield from self._whole(peeled, place, 1) if peeled.stream else self._deeper(peeled, place, 1)
+            if peeled is None:
+                continue
+            self._as_line(peeled)
+            place = Line(b"", record.line, record.byte, record.raw[:RAW], self._section, "", None)
+            lines = list(self._whole(peeled, place, 1) if peeled.stream else self._deeper(peeled, place, 1))
+            if len(lines) == 1 and self._forms:
+                self._learn(data, at, lines[0])
+            yield from map(WriterRun.of, lines)
 
     def _as_line(self, peeled: Peeled) -> None:
         if peeled.plain and self._holds_lines:
@@ -265,44 +277,61 @@ class Unwrapper:
         elif not peeled.final and not self._holds_lines:
             self._holds_lines = _RECORD.match(peeled.text) is not None
 
-    def _run_of(self, line: bytes) -> re.Pattern[bytes] | None:
+    def _learn(self, data: bytes, at: int, line: Line) -> None:
+        """Remembers the writer and the form of a line that was read by itself, and begins there."""
+        for form in self._forms:
+            if (found := form.match(data, at)) is not None:
+                form.writers[form.key(found)] = line.writer, line.host
+                return
+        if self._records is None and len(self._forms) < _MOST_FORMS and (learned_form := self._run_of(data)) is not None:
+            self._forms.append(learned_form)
+            self._learn(data, at, line)
+
+    def _run_of(self, line: bytes) -> LineForm | None:
         run = run_of(line)
-        if run is None and line.startswith(b"{") and self._lessons > 0 and self._named is None:
+        if run is None and line.startswith(b"{") and self._lessons > 0:
             self._lessons -= 1
-            return learned(line)
+            return learned(line, self._roles)
         return run
 
-    def _run(self, outer: Outer) -> WriterRun | None:
-        """The next lines that are in the same wrapper as those before, as returned by `_straight`."""
-        if self._form is None or self._section or self._pending:
-            return None
-        match, (text_at, utc_at, host_at) = self._form.match, map(self._form.groupindex.__getitem__, ("text", "utc", "host"))
+    def _run(self, outer: Outer) -> Iterable[WriterRun]:
+        """The next lines whose form and writer are known, as `_straight` returns them, by writer."""
+        if not self._forms or self._section or self._pending:
+            return ()
         data, at = outer.buffered()
-        before, first = outer.byte - at, at
-        host = b""
-        texts: list[bytes] = []
-        places: list[int] = []
-        raws: list[bytes] = []
-        utcs: list[datetime | bytes | None] = []
-        while (line := match(data, at)) is not None and len(texts) < _RUN:
-            text, utc, named = line.group(text_at, utc_at, host_at)
-            if named != host:
-                if texts:
+        before, first, number = outer.byte - at, at, outer.line
+        runs: dict[tuple[str, str], WriterRun] = {}
+        form, count = self._forms[0], 0
+        while count < _RUN:
+            if (found := form.match(data, at)) is None:
+                other = next((other for other in self._forms if other.match(data, at) is not None), None)
+                if other is None:
                     break
-                host = named
-            end = line.end()
-            if text.startswith(b"\\"):
-                text = text.replace(b"\\t", b"\t")
-            texts.append(text)
-            utcs.append(utc or None)
-            places.append(before + at)
-            raws.append(data[at : min(end - 1, at + RAW)])
-            at = end
-        if not texts:
-            return None
-        numbers = list(range(outer.line, outer.line + len(texts)))
-        outer.skip(at - first, len(texts))
-        return WriterRun(texts, numbers, places, raws, utcs, "", host.decode("utf-8", "replace"))
+                form = other
+                continue
+            writer = form.writers.get(form.key(found))
+            if writer is None:
+                break
+            run = runs.get(writer)
+            if run is None:
+                if runs and ("", "") in (writer, *runs):  # may be of a host that has a run: only here the order matters
+                    break
+                run = runs[writer] = WriterRun(writer=writer[0], host=writer[1])
+            text = found[form.text]
+            if form.plain is not None:
+                text = form.plain(text)
+                text = text[:-1].removesuffix(b"\r") if text.endswith(b"\n") else text
+            run.text.append(text)
+            run.utc.append((found[form.utc] or None) if form.utc is not None else None)
+            run.line.append(number)
+            run.byte.append(before + at)
+            end = found.end()
+            stop = data.find(b"\n", at)
+            run.raw.append(data[at : min(stop, at + RAW)])
+            number += 1 if stop + 1 == end else data.count(b"\n", at, end)
+            at, count = end, count + 1
+        outer.skip(at - first, number - outer.line)
+        return runs.values()
 
     def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
         """The result of `line` for a whole line in one wrapper or none, as most are; None if `line` has to be called."""

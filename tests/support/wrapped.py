@@ -32,7 +32,7 @@ def unwrapped(data: bytes | str) -> list[Line]:
     data = data.encode() if isinstance(data, str) else data
     unwrapper = Unwrapper()
     unwrapper.prepare(data)
-    return list(unwrapper.lines(Outer(BytesIO(data))))
+    return sorted(unwrapper.lines(Outer(BytesIO(data))), key=lambda line: (line.line, line.byte))  # a stable sort
 
 
 def docker(text: str, **more: Any) -> str:

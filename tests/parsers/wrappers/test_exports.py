@@ -16,20 +16,15 @@ from parsers.lines import Outer
 from parsers.wrappers import exports
 from parsers.wrappers.exports import ExportRecord, records_of
 from parsers.wrappers.json_records import of_object
-from parsers.wrappers.unwrapper import Line, Unwrapper
+from parsers.wrappers.unwrapper import Unwrapper, time_of
+from tests.support.wrapped import unwrapped
 
 LINE = "[2026-11-21 02:15:38,147] INFO [Log partition=clicks-0, dir=/data] Truncating to offset 7 (kafka.log.Log)"
 
 
 def read(data: bytes) -> list[ExportRecord]:
     reader = records_of(data)
-    return list(reader(Outer(io.BytesIO(data)))) if reader is not None else []
-
-
-def unwrapped(data: bytes) -> list[Line]:
-    unwrapper = Unwrapper()
-    unwrapper.prepare(data)
-    return list(unwrapper.lines(Outer(io.BytesIO(data))))
+    return list(reader.records(Outer(io.BytesIO(data)))) if reader is not None else []
 
 
 def table(rows: Sequence[Sequence[str]], delimiter: str = ",") -> bytes:
@@ -76,7 +71,9 @@ def test_a_row_that_is_cut_at_the_end_of_the_first_bytes_hides_no_column() -> No
     data = table([["line of log", "node"], *rows])
     unwrapper = Unwrapper()
     unwrapper.prepare(data[:-12])
-    assert [line.writer for line in unwrapper.lines(Outer(io.BytesIO(data)))] == [host for _, host in rows]
+    assert {(line.line - 2, line.writer) for line in unwrapper.lines(Outer(io.BytesIO(data)))} == {
+        (n, host) for n, (_, host) in enumerate(rows)
+    }
 
 
 def test_a_facility_is_not_the_writer_where_another_column_is() -> None:
@@ -210,7 +207,7 @@ def test_an_incomplete_document_gives_the_records_before_its_end() -> None:
     outer = Outer(io.BytesIO(data))
     reader = records_of(data)
     assert reader is not None
-    assert len(list(reader(outer))) == 2
+    assert len(list(reader.records(outer))) == 2
     assert outer.problem == "the JSON document is incomplete; the records up to here were read"
 
 
@@ -223,3 +220,36 @@ def test_any_bytes(noise: bytes, begin: bytes) -> None:
     for record in read(data):
         assert 1 <= record.line <= data.count(b"\n") + 1
         assert 0 <= record.byte < len(data)
+
+
+CELLS = st.sampled_from(
+    [LINE, f'{LINE}\n\tat "a".B', "\tat a.B", "", 'say "x"', "a;b, c", "Ünicode", f"{LINE} \\d", "[2026-11-21 02:15:38,147] x", "{}"]
+)
+TIMES = st.sampled_from(["2026-11-21T02:15:38Z", "1795225983279", "Nov 21, 2026 @ 02:15:38.147", ""])
+NAMES = st.sampled_from(
+    [["message", "@timestamp", "host", "n"], ["host", "level", "log.file.path", "message"], ["labels", "Line", "ts", "n"]]
+)
+
+
+@given(
+    st.lists(st.tuples(CELLS, TIMES, st.sampled_from(["kafka-1", "kafka-2", '{"host": "k"}']), CELLS), max_size=12),
+    NAMES,
+    st.sampled_from(",\t"),
+)
+@settings(max_examples=150)
+def test_rows_read_at_once_are_those_read_one_by_one(rows: list[tuple[str, ...]], names: list[str], mark: str) -> None:
+    data = table([names, *rows], mark)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Unwrapper, "_run", lambda self, outer: ())
+        one_by_one = unwrapped(data)
+    assert [line._replace(utc=time_of(line.utc)) for line in unwrapped(data)] == [
+        line._replace(utc=time_of(line.utc)) for line in one_by_one
+    ]
+
+
+def test_most_rows_of_a_table_are_read_at_once() -> None:
+    rows = [[f"Nov 21, 2026 @ 02:15:38.{n:03}", f"kafka-{n % 3}", f'{LINE} "x"\n\tat a.B'] for n in range(90)]
+    unwrapper = Unwrapper()
+    data = table([["@timestamp", "host.name", "message"], *rows])
+    unwrapper.prepare(data)
+    assert sum(len(run) for run in unwrapper.runs(Outer(io.BytesIO(data))) if len(run) > 20) > 80

@@ -299,7 +299,31 @@ def journal(
     return json.dumps(dict(entry[begin:] + entry[:begin]), separators=(",", ":") if compact else None)
 
 
+def collected(text: str, pod: str, at: Any, more: dict[str, Any], envelope: str) -> str:
+    """A record of a collector, with the writer in an object."""
+    fields = {"@timestamp": at, "kubernetes": {"pod_name": pod, "labels": {"a": "b"}}, "message": text, **more}
+    return json.dumps({"_index": "k", envelope: fields} if envelope else fields)
+
+
 IN_RUNS = st.one_of(
+    st.builds(
+        collected,
+        st.sampled_from([*HELD, f"{RECORD}\n\tat a.B\n", 'say "x"', "Ü"]),
+        st.sampled_from(["k-1", "k-2", "/k-1", ""]),
+        st.sampled_from(["2026-11-21T00:15:38.147Z", "2026-11-21T00:15:38", MICROS, 1795220138.147, "", None]),
+        st.sampled_from(
+            [
+                {},
+                {},
+                {"tags": ["x"]},
+                {"level": "INFO"},
+                {"sort": [1, 2]},
+                {"host": ["h"]},
+                {"log": {"offset": 7, "file": {"path": "/l/server.log"}}},
+            ]
+        ),
+        st.sampled_from(["", "", "_source"]),
+    ),
     st.builds(
         journal,
         st.sampled_from(HELD),
