@@ -48,6 +48,10 @@ _DONE = 1 << 16
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?P<end>"?)|[{}\[\]]', re.DOTALL)
 _OPENING = re.compile(r'(?:\[\s*){0,2}\{\s*"[^"\n]{1,200}"\s*:')
 _MARK = "\ufeff"
+_PREFACE = re.compile(r"(?:sep=.|#TYPE [^\n]{1,500})\r?\n")
+"""A first line for Excel, or of PowerShell's Export-Csv."""
+_ITEM = re.compile(r"- \w[\w.@-]*:(?: |$)")
+"""How a list of records in YAML begins."""
 _DECODER = json.JSONDecoder()
 
 
@@ -79,14 +83,16 @@ def records_of(head: bytes) -> RecordReader | None:
     text = head.decode("utf-8", "replace").removeprefix(_MARK)
     if text.lstrip()[:1] in ("{", "["):
         return _with_text(_objects, head) if _is_document(text.lstrip()) else None
+    if (preface := _PREFACE.match(text)) is not None:
+        text = text[preface.end() :]
     first = text.partition("\n")[0].rstrip("\r")
-    if first == SEPARATOR:
+    if first == SEPARATOR or _ITEM.match(first):
         return _with_text(_documents, head)
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
     if known is None and fitting(first[:RAW]) is not None:
         return None
-    tables = _tables(first) if known is None else [partial(_rows, delimiter=known, names=_names(first, known))]
-    made = (partial(rows, escaped=rows.keywords["delimiter"] == "\t" and _escapes(text)) for rows in tables)
+    tables = _tables(first, text) if known is None else [partial(_rows, delimiter=known, names=_names(first, known))]
+    made = (partial(rows, preface=preface is not None, escaped=rows.keywords["delimiter"] == "\t" and _escapes(text)) for rows in tables)
     return next((found for rows in made if (found := _with_text(rows, head)) is not None), None)
 
 
@@ -111,7 +117,7 @@ def _alone(rows: Sequence[ExportRecord]) -> bool:
 
 
 def _have_record(cells: Iterable[str]) -> bool:
-    return any(fitting(cell[:RAW]) is not None for cell in cells)
+    return any(fitting(cell.partition("\n")[0][:RAW]) is not None for cell in cells)
 
 
 def _named(records: Records, roles: Roles, outer: Outer) -> Iterator[ExportRecord]:
@@ -128,12 +134,12 @@ _NO_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\ntr'\"0bfv/]")
 """A backslash before another character is one of the text, as in the paths of Windows."""
 
 
-def _tables(first: str) -> Iterator[partial[Iterator[ExportRecord]]]:
+def _tables(first: str, text: str) -> Iterator[partial[Iterator[ExportRecord]]]:
     """The readers of a table whose first line this may be: names of columns that are unknown, or a row without names."""
     for mark in (*DELIMITERS, "|"):
         if names := _names(first, mark):
             yield partial(_rows, delimiter=mark, names=names)
-        cells = next(_cells([first], mark), [])
+        cells = next(_cells(io.StringIO(text), mark), [])
         others = [cell for cell in cells if not _have_record([cell])]  # a number before each line is of `cat -n`
         if mark != "|" and len(others) < len(cells) <= MAX_COLUMNS and not all(cell.strip().isdigit() for cell in others):
             yield partial(_rows, delimiter=mark, names=[f"column {n}" for n in range(1, len(cells) + 1)], header=False)
@@ -193,9 +199,13 @@ def _cells(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
         return
 
 
-def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = True, escaped: bool = False) -> Iterator[ExportRecord]:
-    """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes, if tabs are between the
-    cells."""
+def _rows(
+    outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = True, escaped: bool = False, preface: bool = False
+) -> Iterator[ExportRecord]:
+    """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes; `preface`: a line before it
+    describes it."""
+    if preface:
+        outer.next()
     lines = _CsvLines(outer)
     if escaped:
         yield from _escaped(outer, known_names(names), header=header)
@@ -254,19 +264,20 @@ class _CsvLines(Iterator[str]):
 
 
 def _documents(outer: Outer) -> Iterator[ExportRecord]:
-    """The documents of a file that begins with their separator."""
+    """The documents of a file that begins with their separator, or the items of a list."""
     texts: list[str] = []
     place, size = (outer.line, outer.byte), 0
     while (line := outer.next()) is not None:
         text, number, byte = line
-        if text.rstrip() == SEPARATOR.encode():
+        item = text.startswith(b"- ")
+        if item or text.rstrip() == SEPARATOR.encode():
             yield from _document(texts, place, outer)
             texts, place, size = [], (number, byte), 0
         size += len(text)
         if size > MAX_RECORD:
             outer.problem = f"line {place[0]}: {_TOO_LONG}"
             return
-        texts.append(text.decode("utf-8", "replace").rstrip("\r"))
+        texts.append((b"  " + text[2:] if item else text).decode("utf-8", "replace").rstrip("\r"))
     yield from _document(texts, place, outer)
 
 

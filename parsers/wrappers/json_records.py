@@ -261,9 +261,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return value["stringValue"] if value.keys() == {"stringValue"} else {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list) and value:
-        for name in ("field", "key"):
-            if all(isinstance(cell, dict) and cell.keys() == {name, "value"} for cell in value):
-                return {str(cell[name]): _plain(cell["value"]) for cell in value}
+        for name, content in (("field", "value"), ("key", "value"), ("name", "value"), ("Key", "Value"), ("Name", "Value")):
+            if all(isinstance(cell, dict) and cell.keys() == {name, content} for cell in value):
+                return {str(cell[name]): _plain(cell[content]) for cell in value}
     return value
 
 

@@ -89,6 +89,8 @@ def _of_text(fields: Mapping[str, Sequence[str]], unknown: Mapping[str, Sequence
     whole = max(lines, key=lambda name: lines[name], default=None)
     if whole is not None and lines[whole] >= min(_FEW, (count + 1) // 2):
         return {whole: TEXT} if whole in unknown else {}
+    if whole is not None and lines[whole] and whole not in unknown:
+        return {}
     known = {
         role for role, names in _KNOWN if any(name in names or (names is TIMES and name.partition(".")[0] in names) for name in fields)
     }
