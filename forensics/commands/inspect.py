@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FEW = 4
 """Number of a node's runs that are listed one by one."""
-NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
+NUMBERS = frozenset({"files", "bytes", "lines", "understood"})
 
 
 @click.command(
@@ -74,12 +74,12 @@ def _runs(outcomes: Sequence[str]) -> str:
     return f"{before}, finally {outcomes[-1]}"
 
 
-def _covered(days: Collection[date], zone: str, *, odd: bool) -> str | None:
+def _covered(days: Collection[date], zone: str) -> str | None:
     """Heading of the table of files: the days that its times leave out."""
     if not days:
         return None
     covered = f"{min(days)}" if len(days) == 1 else f"{min(days)} to {max(days)}"
-    return f"{covered}, times in {zone}" + ("; unread: relevant lines that were not recognised" if odd else "")
+    return f"{covered}, times in {zone}; understood: share of Kafka's lines"
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
@@ -151,32 +151,31 @@ def _files(sources: Sequence[Source]) -> Table:
     zone = display_zone()
     times = [at for s in sources for at in (s.first, s.last) if at is not None]
     days = {zone.wall(at).date() for at in times}
-    odd = any(source.unrecognised for source in sources)
     table = Table(
         box=None,
         padding=(0, 1, 0, 0),
         header_style="bold",
-        title=_covered(days, zone.label(times), odd=odd),
+        title=_covered(days, zone.label(times)),
         title_justify="left",
         title_style="dim",
     )
-    for name in ("node", "kind", "files", "bytes", "lines", *(("unread",) if odd else ()), "first", "last"):
+    for name in ("node", "kind", "files", "bytes", "lines", "understood", "first", "last"):
         table.add_column(name, no_wrap=name != "kind", overflow="fold", justify="right" if name in NUMBERS else "left")
     time_format = "%H:%M:%S" if len(days) == 1 else "%m-%d %H:%M"
     for (no_node, node, kind), own in sorted(groups.items()):
-        table.add_row("-" if no_node else str(node), kind, *_counts(own, odd=odd), *_times(own, time_format))
+        table.add_row("-" if no_node else str(node), kind, *_counts(own), *_times(own, time_format))
     return table
 
 
-def _counts(sources: Sequence[Source], *, odd: bool) -> Iterator[str]:
+def _counts(sources: Sequence[Source]) -> Iterator[str]:
     from forensics.views.text import sized
 
     lines = [s.lines for s in sources if s.lines is not None]
     yield str(len(sources))
     yield sized(sum(s.bytes or 0 for s in sources))
     yield str(sum(lines)) if lines else ""
-    if odd:
-        yield str(sum(s.unrecognised or 0 for s in sources)) if lines else ""
+    known, others = (sum(counts) for counts in ([s.understood or 0 for s in sources], [s.unrecognised or 0 for s in sources]))
+    yield f"{known / (known + others):.0%}" + (f", {others:,} not" if others else "") if known + others else ""
 
 
 def _times(sources: Sequence[Source], time_format: str) -> tuple[str, str]:

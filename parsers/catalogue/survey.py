@@ -152,6 +152,7 @@ class Survey:
         """Fields of schemas.COLLECTED."""
         return {
             "unrecognised": self.unrecognised + self.unread,
+            "understood": max(self.hits - self.unread - self.unrecognised, 0),
             "samples": (self.samples + self.unread_samples)[:MAX_SAMPLES],
             "first": self.first,
             "last": self.last,

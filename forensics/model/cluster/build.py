@@ -311,7 +311,21 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
 
 
 _COUNTS = ("ascents", "descents", "repeated", "suppressed")
-_AS_READ = ("bytes", "sha256", "modified", "lines", "unrecognised", "first", "last", "last_own", "problem", "layout", "cut_at", "parts")
+_AS_READ = (
+    "bytes",
+    "sha256",
+    "modified",
+    "lines",
+    "unrecognised",
+    "understood",
+    "first",
+    "last",
+    "last_own",
+    "problem",
+    "layout",
+    "cut_at",
+    "parts",
+)
 
 
 def _naming(kinds: Iterable[str], column: str) -> Mask:

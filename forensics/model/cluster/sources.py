@@ -36,6 +36,7 @@ class Source(Record):
     last_own: datetime | None = None
     """Time of the last line that a broker wrote, if it is known: another process, such as ZooKeeper, may write to the same log."""
 
+    understood: Annotated[int | None, "lines with words of Kafka's statements that were understood"] = None
     layout: Annotated[str | None, "conversion patterns learned from its lines, one a line"] = None
     printed: Mapping[str, Sequence[tuple[int, datetime | None]]] = field(default_factory=dict, repr=False)
     """Lines that show that INFO is enabled, by facet (parsers.patterns.facets): their numbers and times (UTC), in the order of lines.
