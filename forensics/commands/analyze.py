@@ -37,7 +37,7 @@ def report_options(command: F) -> F:
     """Which results are shown, and how."""
     for decorate in (
         display_timezone_option,
-        selection_options,
+        selection_options("findings"),
         export_options,
         click.option(
             "--weight",
@@ -79,9 +79,6 @@ def report_options(command: F) -> F:
 @click.option("--force", is_flag=True, help="Replace an existing case.")
 def command(
     paths: tuple[str, ...],
-    timezone: str | None,
-    clock_offsets: tuple[str, ...],
-    master: str | None,
     case: str | None,
     force: bool,
     exports: Exports,
@@ -102,7 +99,7 @@ def command(
         raise click.UsageError("--force replaces a case; name the case with --case DIR, or leave out --force")
     new = new_case(case, paths, replace=force) if case is not None else None
     progress = Progress()
-    found = open_input(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, progress)
     if new is not None and not isinstance(found, EvidenceInput):
         raise InvalidInput(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
     report(found, progress, exports, Request(**requested), weights, fail_on, new)

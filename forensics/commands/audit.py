@@ -24,6 +24,8 @@ from forensics.commands.evidence import (
     Progress,
     check,
     clocks,
+    given_clocks,
+    given_timezone,
     limits,
     log_patterns,
     pattern_files,
@@ -95,6 +97,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
 @reading_options("[ARCHIVE...]", required=False)
 @click.option(
     "--out",
+    "-o",
     required=True,
     metavar="TABLES",
     type=OutputDirectory(remote=True),
@@ -142,9 +145,6 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
 )
 def command(
     paths: tuple[str, ...],
-    timezone: str | None,
-    clock_offsets: tuple[str, ...],
-    master: str | None,
     out: str,
     layout: str | None,
     no_records: bool,
@@ -171,12 +171,12 @@ def command(
     from parsers.containers.storage import absolute, without_secrets
 
     exports.check()
-    options = clocks(timezone, clock_offsets)
+    options = given_clocks()
     check(paths)
     if reread and not paths:
         raise click.UsageError("--reread needs the archive (ARCHIVE...), whose files it reads again")
     given_options = {
-        "timezone": timezone,
+        "timezone": given_timezone(),
         "clock_offsets_ms": {str(broker): error for broker, error in options.clock_offsets_ms.items()},
         "log_patterns": list(log_patterns()),
         "limits": asdict(limits()),
@@ -195,7 +195,7 @@ def command(
     written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
     with noted(without_secrets(out)):
         with AuditDirectory(place, settings, force=force, reread=reread, forget=forgotten, store=remote) as archive:
-            read, judged = _run(archive, paths, options, master, progress)
+            read, judged = _run(archive, paths, options, progress)
             older = _older(archive, without_secrets(out), options)
             remarks = _remarks(archive, read, judged, older)
         if remote is not None:
@@ -335,9 +335,7 @@ def _whole(audit: Audit, name: str) -> tuple[Report, CaseInput]:
     return report_of(case, None), case
 
 
-def _run(
-    archive: AuditDirectory, paths: Sequence[str], options: Options, master: str | None, progress: Progress
-) -> tuple[list[Leaf], list[ClusterSources]]:
+def _run(archive: AuditDirectory, paths: Sequence[str], options: Options, progress: Progress) -> tuple[list[Leaf], list[ClusterSources]]:
     """Reads new files and judges their clusters; returns both."""
     from forensics.words.formats import counted
     from parsers.containers.storage import without_secrets
@@ -352,7 +350,7 @@ def _run(
             f"{without_secrets(path)}: no files found, but {counted(count, 'file')} were read from it earlier; check that it is mounted, or leave out "
             "ARCHIVE to judge again what is kept"
         )
-    starting = start(master) if candidates else None
+    starting = start() if candidates else None
     read: list[Leaf] = []
     for wave in _waves(candidates):
         with progress.stage("Starting Spark"):
@@ -366,7 +364,7 @@ def _run(
         )
     if to_judge:
         with progress.stage("Starting Spark"):
-            session = started(starting or start(master))
+            session = started(starting or start())
         progress.watch(session)
         _judge(session, archive, to_judge, options, progress)
     else:

@@ -14,9 +14,8 @@ import click
 from forensics.commands.evidence import InvalidInput, Progress, check, evidence_options, open_evidence
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, Input, open_input
-from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.selection import check_partitions
+from forensics.commands.selection import check_brokers, check_partitions, selection_options
 from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     ),
 )
 @evidence_options
-@click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=PARTITION, metavar="N", help="Only this partition number (may be repeated).")
+@selection_options("partitions with a replica", "topic", "partition", "broker")
 @click.option(
     "--against",
     multiple=True,
@@ -48,11 +46,9 @@ if TYPE_CHECKING:
 @json_option("Write the comparison as JSON; - is stdout, instead of the tables.")
 def command(
     paths: tuple[str, ...],
-    timezone: str | None,
-    clock_offsets: tuple[str, ...],
-    master: str | None,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
+    brokers: tuple[int, ...],
     against: tuple[str, ...],
     everything: bool,
     json_file: str | None,
@@ -65,18 +61,19 @@ def command(
     """
     progress = Progress()
     check(against)
-    found = open_input(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, progress)
     before = None
     if against:
         from forensics.case.read import is_case
 
         if not isinstance(found, EvidenceInput) or any(is_case(Path(path)) for path in against):
             raise InvalidInput("--against compares files, and a case has none; give the evidence as PATH and to --against")
-        before = EvidenceInput(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
+        before = EvidenceInput(open_evidence(against, progress, beside=found.opened))
     if topics or partitions:
         check_partitions(found.partitions() | (before.partitions() if before is not None else set()), topics, partitions)
+    check_brokers(found.cluster.nodes, brokers)
     with progress.stage("Comparing replicas"):
-        compared = _compared(found, before, topics, partitions, everything)
+        compared = _compared(found, before, topics, partitions, brokers, everything)
     if json_file is not None and write_text(compared.json(), json_file):
         return
     from forensics.views.checkpoints import show
@@ -84,11 +81,15 @@ def command(
     show(compared, console())
 
 
-def _compared(found: Input, before: Input | None, topics: Sequence[str], partitions: Sequence[int], everything: bool) -> Comparison:
+def _compared(
+    found: Input, before: Input | None, topics: Sequence[str], partitions: Sequence[int], brokers: Sequence[int], everything: bool
+) -> Comparison:
     from forensics.tools.checkpoint_diff import BEFORE
     from forensics.views.checkpoints import Comparison
 
     rows = found.compared(topics, partitions, before, everything=everything)
+    if brokers:
+        rows = [row for row in rows if {*(row["replicas"] or ()), *(copy["broker"] for copy in row["copies"] or ())} & {*brokers}]
     against = before.paths if before is not None else ()
 
     def shown(place: str) -> str:

@@ -5,8 +5,9 @@ Here: the options, and the two sides of the comparison. Not here: the comparison
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +16,9 @@ from forensics.commands.fail_on import LEVELS, VERDICTS
 from forensics.commands.help import Command
 from forensics.commands.inputs import kept_case
 from forensics.commands.output import console, json_option, write_text
+from forensics.commands.selection import Request, check_brokers, check_partitions, selection_options
 from forensics.commands.targets import OutputFile
+from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from forensics.case.read import Case
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 @click.argument("before", type=click.Path(path_type=str), metavar="BEFORE")
 @click.argument("after", type=click.Path(path_type=str), metavar="AFTER")
 @cluster_option
+@selection_options("differences", "topic", "partition", "broker")
+@display_timezone_option
 @json_option("Write the differences as JSON; - is stdout, instead of the text.")
 @click.option(
     "--markdown",
@@ -53,7 +58,7 @@ if TYPE_CHECKING:
     help=f"Exit with code 1 if a finding of at least this severity is new or was less severe before ({', '.join(LEVELS)}); or if a partition "
     "is now lost and was not before (lost), or is now lost or unknown and was neither before (unknown).",
 )
-def command(before: str, after: str, json_file: str | None, markdown_file: str | None, fail_on_new: str | None) -> None:
+def command(before: str, after: str, json_file: str | None, markdown_file: str | None, fail_on_new: str | None, **requested: Any) -> None:
     """Show what changed between two cases.
 
     The cases are of two collections of one cluster, or of one collection analysed by two versions of the tool. Compared are the verdicts of
@@ -64,7 +69,7 @@ def command(before: str, after: str, json_file: str | None, markdown_file: str |
     evidence.
     """
     with Progress().stage("Comparing cases"):
-        report = compare(before, after)
+        report = compare(before, after, Request(**requested))
     to_stdout = json_file is not None and write_text(report.json(), json_file)
     to_stdout = (markdown_file is not None and write_text(report.markdown(), markdown_file)) or to_stdout
     if not to_stdout:
@@ -75,7 +80,7 @@ def command(before: str, after: str, json_file: str | None, markdown_file: str |
         raise click.exceptions.Exit(1)
 
 
-def compare(before: str, after: str) -> DiffReport:
+def compare(before: str, after: str, request: Request | None = None) -> DiffReport:
     """The differences between two cases, or between a cluster in the tables of two audits. Raises Unusable."""
     from forensics.audit.audited import is_audit
     from forensics.tools.case_diff import difference
@@ -83,10 +88,16 @@ def compare(before: str, after: str) -> DiffReport:
 
     paths = [Path(path) for path in (before, after)]
     cases = [kept_case(path, of_one=any(map(is_audit, paths)), tolerant=True) for path in paths]
-    found = difference(*map(_side, cases))
+    request = request or Request()
+    sides = [_side(case) for case in cases]
+    check_partitions({name for side in sides for name in side.verdicts}, request.topics, request.partitions)
+    check_brokers({node for side in sides for node in side.nodes}, request.brokers)
+    found = difference(*(_narrowed(side, request) for side in sides))
     cluster = chosen_cluster()
     words = ("--cluster", cluster) if cluster is not None else ()
-    return DiffReport(_facts(cases[0], before), _facts(cases[1], after), found, ("diff", before, after, *words))
+    return DiffReport(
+        _facts(cases[0], before), _facts(cases[1], after), found, ("diff", before, after, *words, *request.words), display_zone()
+    )
 
 
 def _is_worse(report: DiffReport, level: str) -> bool:
@@ -107,11 +118,25 @@ def _side(case: Case) -> Side:
     )
 
 
+def _narrowed(side: Side, request: Request) -> Side:
+    """What is requested of it. Files are of brokers and topics, so none are compared if only a part is requested."""
+    from forensics.incidents.folding import places
+    from forensics.views.scope import Selection
+
+    selection = Selection(request.topics, request.partitions, request.brokers)
+    if not selection:
+        return side
+    there = selection.has_partition
+    findings = [f for f in side.findings if selection.has(f) and any(there(p.topic, p.partition) for p in places(f) or (f.place,))]
+    nodes = {id: node for id, node in side.nodes.items() if not request.brokers or id in request.brokers}
+    return replace(side, findings=findings, verdicts={n: v for n, v in side.verdicts.items() if there(*n)}, nodes=nodes, files=())
+
+
 def _facts(case: Case, path: str) -> CaseFacts:
-    from forensics.model.message import timestamp
     from forensics.views.diff import CaseFacts
 
     times = [at for s in case.cluster.sources for at in (s.first, s.last) if at is not None]
     told = case.manifest
-    first, last = timestamp(min(times, default=None)), timestamp(max(times, default=None))
-    return CaseFacts(path, case.cluster.id, told["tool"], told["options"], told["verdict"], first, last)
+    return CaseFacts(
+        path, case.cluster.id, told["tool"], told["options"], told["verdict"], min(times, default=None), max(times, default=None)
+    )

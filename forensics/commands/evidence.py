@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -35,12 +36,15 @@ if TYPE_CHECKING:
     from spark.session import Starting
 
 F = TypeVar("F", bound=Callable[..., Any])
+TIMEZONE, CLOCK_OFFSETS, MASTER = "forensics.timezone", "forensics.clock_offsets", "forensics.master"
 LOG_PATTERNS = "forensics.log_patterns"
 PATTERNS = "forensics.patterns"
 LIMITS = "forensics.limits"
 CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
 CONF = "forensics.conf"
+PLAN = ("plan.json", "kafka-forensics/plan")
+"""The overview in the directory of a plan, and the family of its schema."""
 LEAST_MEMORY = 512 * 2**20
 """Spark does not start with a smaller heap."""
 _REMOTE = re.compile(r"yarn|(spark|k8s|sc)://.+")
@@ -116,30 +120,30 @@ def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, .
         raise click.BadParameter(str(error), context, option) from None
 
 
-def _timezone(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """Checks the time zone before anything is read."""
+def _timezone(context: click.Context, option: click.Parameter, text: str | None) -> None:
+    """Checks the time zone before anything is read, and stores it in the command's context for given_clocks."""
     zone(text)
-    return text
+    context.meta[TIMEZONE] = text
 
 
-def _clock_offsets(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Checks the clock offsets before anything is read."""
+def _clock_offsets(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
+    """The same for the clock offsets."""
     brokers = [clock_offset(text)[0] for text in texts]
     if twice := next((broker for broker in brokers if brokers.count(broker) > 1), None):
         raise click.BadParameter(f"broker {twice} has two offsets; give one for each broker", context, option)
-    return texts
+    context.meta[CLOCK_OFFSETS] = texts
 
 
-def _master(context: click.Context, option: click.Parameter, url: str | None) -> str | None:
+def _master(context: click.Context, option: click.Parameter, url: str | None) -> None:
     """Rejects what is not the URL of a Spark master before a JVM starts."""
+    context.meta[MASTER] = url
     if url is None:
-        return None
+        return
     from spark.session import LOCAL
 
     if not LOCAL.fullmatch(url) and not _REMOTE.fullmatch(url):
         message = f"{url!r} is not a Spark master; give local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://https://HOST:PORT"
         raise click.BadParameter(message, context, option)
-    return url
 
 
 def _memory(context: click.Context, option: click.Parameter, size: str | None) -> None:
@@ -179,8 +183,7 @@ def cluster_option(command: F) -> F:
 
 
 def chosen_cluster() -> str | None:
-    context = click.get_current_context(silent=True)
-    return context.meta.get(CLUSTER) if context is not None else None
+    return _given().get(CLUSTER)
 
 
 def evidence_options(command: F) -> F:
@@ -228,14 +231,15 @@ def _reading(command: F, paths: str, required: bool) -> F:
         click.option(
             "--timezone",
             metavar="ZONE",
+            expose_value=False,
             callback=_timezone,
             help="Time zone of the log lines, for example Europe/Berlin or +02:00; default is an estimate for each broker.",
         ),
         click.option(
             "--clock-offset",
-            "clock_offsets",
             multiple=True,
             metavar="BROKER=SECONDS",
+            expose_value=False,
             callback=_clock_offsets,
             help="How far the clock of a broker is ahead (+) or behind (-), for example 2=-1.5 (may be repeated).",
         ),
@@ -273,7 +277,11 @@ def _reading(command: F, paths: str, required: bool) -> F:
             help="A setting of Spark, for example spark.executor.memory=4g (may be repeated).",
         ),
         click.option(
-            "--master", metavar="URL", callback=_master, help="URL of a Spark master; default is to run Spark inside this command."
+            "--master",
+            metavar="URL",
+            expose_value=False,
+            callback=_master,
+            help="URL of a Spark master; default is to run Spark inside this command.",
         ),
         click.option(
             "--no-cache",
@@ -385,9 +393,6 @@ class Opened:
 
 def open_evidence(
     paths: Sequence[str],
-    timezone: str | None,
-    clock_offsets: Sequence[str],
-    master: str | None,
     progress: Progress,
     *,
     beside: Opened | None = None,
@@ -395,18 +400,18 @@ def open_evidence(
 ) -> Opened:
     """Reads everything once, into the Spark session of other evidence if `beside` is given. Raises Unusable if no path can be used, or
     Spark cannot start. Without `keep` Spark drops the events, and reads the files again when the events are needed."""
-    options = clocks(timezone, clock_offsets)
+    options = given_clocks()
     check(paths)
     with progress.stage("Listing what was collected"):
         from parsers.containers.units import units
 
         planned = units(list(paths), limits(), pattern_files())
         _check_usable(paths, planned)
-    starting = start(master) if beside is None else None
+    starting = start() if beside is None else None
     if beside is not None:
         return read_units(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
-        session = started(starting, planned if master is None else None)
+        session = started(starting, planned if _given().get(MASTER) is None else None)
     return read_units(session, paths, planned, options, progress, keep)
 
 
@@ -414,6 +419,7 @@ def read_units(
     session: SparkSession, paths: Sequence[str], planned: list[Unit], options: Options, progress: Progress, keep: bool = True
 ) -> Opened:
     """Reads the units of these paths. Raises Unusable if none of them is evidence."""
+    from forensics.commands.selection import check_brokers
     from forensics.jobs import read
     from forensics.model.cluster.build import build_cluster
     from forensics.model.cluster.gathered import Gathered
@@ -425,6 +431,7 @@ def read_units(
         if not keep:
             events.unpersist()
         cluster, resolver = build_cluster(Gathered(events.parts_of_cluster), options)
+    check_brokers(cluster.nodes, options.clock_offsets_ms, "--clock-offset: ")
     if not cluster.usable:
         raise InvalidInput(_nothing_usable(paths, [*_not_usable(cluster)]))
     for damage in _damaged_archives(cluster):
@@ -466,6 +473,16 @@ def _nothing_usable(paths: Sequence[str], reasons: Sequence[str]) -> str:
     return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{reason}; `kafka-forensics collect --print` prints a script that collects them."
 
 
+def given_clocks() -> Options:
+    """The values of --timezone and --clock-offset of the command that runs."""
+    return clocks(given_timezone(), _given().get(CLOCK_OFFSETS, ()))
+
+
+def given_timezone() -> str | None:
+    """The value of --timezone, as given."""
+    return _given().get(TIMEZONE)
+
+
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
     from forensics.model.cluster.build import Options
 
@@ -488,13 +505,13 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
     return (*words, *(word for name, value in options.get("limits", {}).items() for word in ("--limit", f"{name}={value}")))
 
 
-def start(master: str | None) -> Starting:
+def start() -> Starting:
     """Starts Spark in the background."""
     from spark.java import java_home_trouble
     from spark.session import LOCAL, Starting
 
-    context = click.get_current_context(silent=True)
-    given = context.meta if context is not None else {}
+    given = _given()
+    master = given.get(MASTER)
     memory = {"spark.driver.memory": given[MEMORY]} if given.get(MEMORY) else {}
     if (trouble := java_home_trouble()) is not None and (master is None or LOCAL.fullmatch(master)):
         click.echo(f"Warning: {trouble}; another Java is used if there is one", err=True)
@@ -503,6 +520,7 @@ def start(master: str | None) -> Starting:
 
 def check(paths: Sequence[str]) -> None:
     """Raises Unusable if a path names nothing readable."""
+    from forensics.case.files import is_marked
     from parsers.containers.storage import storage, without_secrets
 
     for path in paths:
@@ -511,6 +529,10 @@ def check(paths: Sequence[str]) -> None:
         if trouble := storage(path).trouble():
             advice = "" if "; check " in trouble else f"; {_advice(path)}"
             raise InvalidInput(f"{without_secrets(path)}: {trouble}{advice}")
+        if os.path.isfile(os.path.join(path, PLAN[0])) and is_marked(Path(path), *PLAN):
+            raise InvalidInput(
+                f"{path}: this is a plan that `kafka-forensics plan` wrote, not evidence; give the evidence from which it was made"
+            )
 
 
 def _advice(path: str) -> str:
@@ -520,21 +542,24 @@ def _advice(path: str) -> str:
     return similar(name, known, "check the path")
 
 
-def log_patterns() -> Sequence[str]:
+def _given() -> dict[str, Any]:
+    """The options of the command that runs, by their names in its context; empty in a notebook."""
     context = click.get_current_context(silent=True)
-    return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
+    return context.meta if context is not None else {}
+
+
+def log_patterns() -> Sequence[str]:
+    return _given().get(LOG_PATTERNS, ())  # type: ignore[no-any-return]
 
 
 def pattern_files() -> tuple[OwnFile, ...]:
-    context = click.get_current_context(silent=True)
-    return context.meta.get(PATTERNS, ()) if context is not None else ()
+    return _given().get(PATTERNS, ())  # type: ignore[no-any-return]
 
 
 def limits() -> Limits:
     from parsers.limits import DEFAULTS
 
-    context = click.get_current_context(silent=True)
-    return (context.meta.get(LIMITS) if context is not None else None) or DEFAULTS
+    return _given().get(LIMITS) or DEFAULTS
 
 
 def started(starting: Starting | None, units: Sequence[Unit] | None = None) -> SparkSession:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,8 @@ from forensics.commands.evidence import (
     Opened,
     Progress,
     chosen_cluster,
+    clocks,
+    given_clocks,
     limits,
     log_patterns,
     open_evidence,
@@ -197,7 +199,7 @@ class EvidenceInput(Input):
         """Writes a case's tables into a directory, and returns the results."""
         from forensics.case.write import write
 
-        with progress.stage("Judging partitions"):
+        with progress.stage("Judging partitions") if "_rows" not in vars(self) else nullcontext():
             rows = self._rows
         try:
             with progress.stage("Writing the case"):
@@ -307,9 +309,6 @@ def measures_of(events: SparkEvents, resolver: EventResolver, cluster: Cluster) 
 
 def open_input(
     paths: Sequence[str],
-    timezone: str | None,
-    clock_offsets: Sequence[str],
-    master: str | None,
     progress: Progress,
     *,
     keep: bool = True,
@@ -325,10 +324,10 @@ def open_input(
     if not kept:
         if chosen_cluster() is not None:
             raise InvalidInput(f"{paths[0]}: --cluster needs the tables of an audit, and this is evidence; leave out --cluster")
-        return EvidenceInput(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
+        return EvidenceInput(open_evidence(paths, progress, keep=keep))
     if len(paths) > 1:
         raise InvalidInput(f"{kept[0]}: give either one case or evidence paths, not both")
-    if timezone is not None or clock_offsets or log_patterns() or pattern_files() or rule_files.in_force() or limits() != DEFAULTS:
+    if given_clocks() != clocks(None, ()) or log_patterns() or pattern_files() or rule_files.in_force() or limits() != DEFAULTS:
         raise InvalidInput(
             f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns, --rules and --limit apply to evidence, and this is a case; give the evidence instead"
         )

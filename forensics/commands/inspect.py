@@ -6,7 +6,7 @@ Here: the inventory. Not here: verdicts (analyze).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
 from forensics.commands.output import console, json_option, write_text
+from forensics.commands.selection import check_brokers, selection_options
 from forensics.commands.times import display_timezone_option, display_zone
 from forensics.output.json_text import encoded
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from forensics.model.cluster.clocks import Clock
-    from forensics.model.cluster.facts import Cluster
+    from forensics.model.cluster.facts import Node
     from forensics.model.cluster.names import Name
     from forensics.model.cluster.sources import Source
     from forensics.views.document import Report
@@ -46,16 +47,16 @@ NUMBERS = frozenset({"files", "bytes", "lines", "understood"})
     ),
 )
 @evidence_options
+@selection_options("files", "broker")
 @display_timezone_option
 @json_option("Write the inventory as JSON; - is stdout.")
-def command(
-    paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
-) -> None:
+def command(paths: tuple[str, ...], brokers: tuple[int, ...], json_file: str | None) -> None:
     """Show what was collected: files, brokers, versions, the times they cover, clocks, lines that were not understood, and what to collect next."""
     from forensics.incidents.judging import conclude
     from forensics.views.document import Report
 
-    found = open_input(paths, timezone, clock_offsets, master, Progress())
+    found = open_input(paths, Progress())
+    check_brokers(found.cluster.nodes, brokers)
     conclusion = conclude((), found.cluster)
     report = Report(found.cluster, conclusion.findings, conclusion.partitions, command=("inspect", *found.paths))
     if json_file is not None and write_text(encoded(report.inventory(), indent=1) + "\n", json_file):
@@ -63,7 +64,7 @@ def command(
     from forensics.views.terminal import put, rendered
 
     out = console()
-    put(out, rendered(out, _parts(report)))
+    put(out, rendered(out, _parts(report, brokers)))
 
 
 def _runs(outcomes: Sequence[str]) -> str:
@@ -82,7 +83,7 @@ def _covered(days: Collection[date], zone: str) -> str | None:
     return f"{covered}, times in {zone}; understood: share of Kafka's lines"
 
 
-def _parts(report: Report) -> Iterator[RenderableType]:
+def _parts(report: Report, brokers: Collection[int] = ()) -> Iterator[RenderableType]:
     from rich.text import Text
 
     from forensics.model.cluster.names import names
@@ -90,21 +91,23 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     from forensics.views.notes import notes
     from parsers.schemas import located
 
-    yield _nodes(report.cluster)
+    cluster = report.cluster
+    sources = [s for s in report.cluster.sources if not brokers or s.node in brokers]
+    yield _nodes(node for node in cluster.nodes.values() if not brokers or node.id in brokers)
     yield Text()
-    for line in (lines := notes(report.cluster)):
+    for line in (lines := notes(cluster)):
         yield Text(clean(line), style="bold")
     if lines:
         yield Text()
-    yield from _list("Names of nodes", [_named(node, own) for node, own in names(report.cluster).items() if own])
-    yield _files(report.cluster.sources)
-    yield from _not_in_order(report.cluster.sources)
     yield from _list(
-        "Lines that were there twice, and were read once", [f"{s.path}: {s.repeated:,}" for s in report.cluster.sources if s.repeated]
+        "Names of nodes", [_named(node, own) for node, own in names(cluster).items() if own and (not brokers or node in brokers)]
     )
-    yield from _layouts(report.cluster.sources)
-    yield from _unrecognised(report.cluster.sources)
-    yield from _list("Problems", [located(s.path, s.problem) for s in report.cluster.sources if s.problem])
+    yield _files(sources)
+    yield from _not_in_order(sources)
+    yield from _list("Lines that were there twice, and were read once", [f"{s.path}: {s.repeated:,}" for s in sources if s.repeated])
+    yield from _layouts(sources)
+    yield from _unrecognised(sources)
+    yield from _list("Problems", [located(s.path, s.problem) for s in sources if s.problem])
     yield from _list("Collect next", report.not_collected())
 
 
@@ -113,7 +116,7 @@ def _named(node: int, own: Sequence[Name]) -> str:
     return f"{node}: " + ", ".join(f"{n.name} ({n.kind}{'; also of node ' + ', '.join(map(str, n.also)) if n.also else ''})" for n in own)
 
 
-def _nodes(cluster: Cluster) -> Table:
+def _nodes(nodes: Iterable[Node]) -> Table:
     from rich.table import Table
 
     from forensics.output.sanitise import clean
@@ -121,7 +124,7 @@ def _nodes(cluster: Cluster) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for name in ("node", "role", "Kafka", "clock", "collections", "runs"):
         table.add_column(name, overflow="fold")
-    for node in cluster.nodes.values():
+    for node in nodes:
         table.add_row(
             str(node.id),
             "broker" if node.broker else "controller",

@@ -18,11 +18,11 @@ from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import Input, open_input
 from forensics.commands.names import check_kind
-from forensics.commands.numbers import BROKER, PARTITION
+from forensics.commands.numbers import WholeNumber
 from forensics.commands.output import discard_stdout, json_option, text_file
-from forensics.commands.selection import check_brokers, check_partitions
+from forensics.commands.selection import Request, check_brokers, check_partitions, selection_options
 from forensics.commands.targets import noted
-from forensics.commands.times import When, display_timezone_option, display_zone, since_until_options, window
+from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from forensics.tools.ordered_records import RecordFilter, Show
@@ -49,17 +49,7 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     ),
 )
 @evidence_options
-@click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only lines that are about this topic or name it (may be repeated).")
-@click.option(
-    "--partition",
-    "partitions",
-    multiple=True,
-    type=PARTITION,
-    metavar="N",
-    help="Only this partition number (may be repeated).",
-)
-@click.option("--broker", "brokers", multiple=True, type=BROKER, metavar="ID", help="Only lines of this broker (may be repeated).")
-@since_until_options("Only lines from this time on.", "Only lines up to this time.")
+@selection_options("lines")
 @click.option(
     "--event",
     "events",
@@ -82,13 +72,14 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     help="Only lines of this logger: the full name, the package or the end of the name (may be repeated).",
 )
 @click.option("--grep", "text", metavar="TEXT", help="Only lines that contain this text, also in the stack trace.")
+@click.option("-n", "--lines", "most", type=WholeNumber("a number of lines", 1), metavar="N", help="Only the first N lines.")
+@click.option("--traces", is_flag=True, help="Print stack traces whole; otherwise frames that follow each other are one line.")
 @display_timezone_option
 @json_option("Write JSON lines instead of text; - is stdout.")
 def command(
     paths: tuple[str, ...],
-    timezone: str | None,
-    clock_offsets: tuple[str, ...],
-    master: str | None,
+    most: int | None,
+    traces: bool,
     json_file: str | None,
     **asked: Any,
 ) -> None:
@@ -98,9 +89,9 @@ def command(
     stack traces stay with their line, and lines that are in two copies of a log are printed once.
     """
     progress = Progress()
-    found = open_input(paths, timezone, clock_offsets, master, progress, keep=False)
+    found = open_input(paths, progress, keep=False)
     with progress.stage("Sorting"):
-        blocks = _blocks(found, _wanted(found, **asked), json_file is not None)
+        blocks = _first(most, _blocks(found, _wanted(found, **asked), json_file is not None, traces=traces))
         first = next(blocks, None)
     if first is None:
         check_partitions(found.partitions(), asked["topics"], asked["partitions"])
@@ -110,26 +101,17 @@ def command(
 
 
 def _wanted(
-    found: Input,
-    topics: tuple[str, ...],
-    partitions: tuple[int, ...],
-    brokers: tuple[int, ...],
-    since: When | None,
-    until: When | None,
-    events: tuple[str, ...],
-    level: str | None,
-    loggers: tuple[str, ...],
-    text: str | None,
+    found: Input, events: tuple[str, ...], level: str | None, loggers: tuple[str, ...], text: str | None, **requested: Any
 ) -> RecordFilter:
     from forensics.tools.ordered_records import RecordFilter
 
-    begin, end = window(since, until, found.cluster)
+    selection = Request(**requested).selection(found.cluster)
     return RecordFilter(
-        topics=frozenset(topics),
-        partitions=frozenset(partitions),
-        brokers=frozenset(brokers),
-        since=begin,
-        until=end,
+        topics=frozenset(selection.topics),
+        partitions=frozenset(selection.partitions),
+        brokers=frozenset(selection.brokers),
+        since=selection.since,
+        until=selection.until,
         events=frozenset(events),
         level=level,
         loggers=loggers,
@@ -138,11 +120,23 @@ def _wanted(
     )
 
 
-def _blocks(found: Input, wanted: RecordFilter, as_json: bool) -> Iterator[str]:
+def _first(most: int | None, blocks: Iterator[str]) -> Iterator[str]:
+    """The blocks up to this many lines."""
+    if most is None:
+        yield from blocks
+        return
+    for block in blocks:
+        lines = block.splitlines(keepends=True)
+        yield "".join(lines[:most])
+        if (most := most - len(lines)) <= 0:
+            return
+
+
+def _blocks(found: Input, wanted: RecordFilter, as_json: bool, *, traces: bool) -> Iterator[str]:
     from forensics.views.merged import json_line, lines_of
 
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    show: Show = json_line if as_json else lines_of(found.cluster, coloured=coloured, zone=display_zone())
+    show: Show = json_line if as_json else lines_of(found.cluster, coloured=coloured, zone=display_zone(), traces=traces)
     return found.merged(wanted, show, stated=as_json)
 
 

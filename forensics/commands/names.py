@@ -6,6 +6,8 @@ Here: suggestions of similar names. Not here: names in the evidence (selection).
 from __future__ import annotations
 
 import difflib
+import shutil
+import sys
 from collections.abc import Iterable
 
 import click
@@ -18,6 +20,12 @@ def similar(name: str, known: Iterable[str], otherwise: str) -> str:
     """'did you mean a, b?', or the other advice if no known name is similar."""
     close = difflib.get_close_matches(name, list(known), CLOSE)
     return f"did you mean {' or '.join(close)}?" if close else otherwise
+
+
+def one_line(text: str) -> str:
+    """A line of a list: cut on a terminal, whole in a pipe."""
+    width = max(shutil.get_terminal_size().columns, 60) if sys.stdout.isatty() else len(text)
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def check_kind(context: click.Context, option: click.Parameter, kind: str) -> None:

@@ -28,6 +28,11 @@ def json_option(help: str) -> Callable[[F], F]:
     return click.option("--json", "json_file", metavar="FILE", type=OutputFile(), help=help)
 
 
+def force_option(what: str) -> Callable[[F], F]:
+    """`--force`, without which nothing that --case or --out names is replaced."""
+    return click.option("--force", is_flag=True, help=f"Replace {what}.")
+
+
 def write_text(text: str, file: str) -> bool:
     """Writes a text to a file or, for `-`, to stdout; returns whether that was stdout, so that nothing else is printed. A file that cannot be
     written is noted (targets.noted), and the result is then printed."""

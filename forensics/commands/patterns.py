@@ -38,9 +38,8 @@ def _event(context: click.Context, option: click.Parameter, kind: str | None) ->
 @click.option("--event", metavar="KIND", callback=_event, help="Only patterns for this kind of event.")
 @json_option("Write the patterns as JSON; - is stdout, instead of the list.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print as TOML, in the form that --patterns of other commands reads.")
-@click.option("--samples/--no-samples", default=True, help="Show sample lines.")
-def command(names: tuple[str, ...], event: str | None, json_file: str | None, as_toml: bool, samples: bool) -> None:
-    """List the log lines that are understood, with Kafka versions, kind of event and sample lines."""
+def command(names: tuple[str, ...], event: str | None, json_file: str | None, as_toml: bool) -> None:
+    """List the log lines that are understood, one line each, or explain those named: Kafka versions, kind of event, loggers, sample lines."""
     if json_file is not None and as_toml:
         raise click.UsageError("give --json or --toml, not both")
     chosen = _chosen(names, event)
@@ -51,7 +50,7 @@ def command(names: tuple[str, ...], event: str | None, json_file: str | None, as
 
         click.echo("\n".join(map(write, chosen)), nl=False)
     else:
-        _list(chosen, samples)
+        _list(chosen, explained=bool(names))
 
 
 def _chosen(names: Sequence[str], event: str | None) -> list[Pattern]:
@@ -76,12 +75,14 @@ def _row(pattern: Pattern) -> dict[str, Any]:
     }
 
 
-def _list(patterns: Sequence[Pattern], samples: bool) -> None:
+def _list(patterns: Sequence[Pattern], *, explained: bool) -> None:
     from forensics.output.sanitise import clean
 
+    width = max((len(pattern.name) for pattern in patterns), default=0)
     for pattern in patterns:
         first, last = pattern.versions
-        click.echo(click.style(pattern.name, bold=True) + f"  Kafka {first} to {last}  makes {pattern.event}")
-        for sample in pattern.samples if samples else ():
-            click.echo(f"    {clean(sample.line)}".rstrip())
+        click.echo(f"{click.style(f'{pattern.name:{width}}', bold=True)}  {f'Kafka {first} to {last}':22}  {pattern.event}")
+        if explained:
+            click.echo("".join(f"    logger  {logger}\n" for logger in pattern.loggers), nl=False)
+            click.echo("".join(f"    sample  {clean(sample.line)}".rstrip() + "\n" for sample in pattern.samples), nl=False)
     click.echo(f"{len(patterns)} patterns", err=True)

@@ -6,18 +6,18 @@ Here: the options, the output of files, and the basis of the plan. Not here: pla
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, evidence_options
+from forensics.commands.evidence import PLAN, Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
 from forensics.commands.numbers import BROKER, WholeNumber
-from forensics.commands.output import console, json_option, write_text
+from forensics.commands.output import console, force_option, json_option, write_text
 from forensics.commands.selection import check_brokers
 from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 )
 @evidence_options
 @click.option(
-    "--out", metavar="DIR", type=OutputDirectory(empty=True), help="Write the files into this directory, which must be new or empty."
+    "--out", "-o", metavar="DIR", type=OutputDirectory(mark=PLAN), help="Write the files into this directory, which must be new or empty."
 )
+@force_option("an earlier plan")
 @display_timezone_option
 @json_option("Write the overview as JSON; - is stdout, instead of the tables.")
 @click.option(
@@ -67,10 +68,8 @@ if TYPE_CHECKING:
 )
 def command(
     paths: tuple[str, ...],
-    timezone: str | None,
-    clock_offsets: tuple[str, ...],
-    master: str | None,
     out: str | None,
+    force: bool,
     json_file: str | None,
     gone: tuple[int, ...],
     live: tuple[int, ...],
@@ -94,7 +93,7 @@ def command(
     """
     _checked(gone, live, kafka_version)
     progress = Progress()
-    found = open_input(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, progress)
     with progress.stage("Planning"):
         from forensics.model.cluster.broker_states import running, spans
         from forensics.model.cluster.final_state import partitions
@@ -105,10 +104,10 @@ def command(
         check_brokers({*found.cluster.nodes, *(b for p in stands for b in p["replicas"] or ())}, (*gone, *live))
         planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, ("plan", *found.paths))
         warnings = untouchable(concluded.findings, lambda: running(spans(found.cluster, concluded.partitions)))
-        planned = replace(planned, resets=resets(concluded.findings), warnings=tuple(warnings))
+        planned = dataclasses.replace(planned, resets=resets(concluded.findings), warnings=tuple(warnings))
     if out is not None:
         with noted(out):
-            _write(planned, Path(out))
+            _write(planned, Path(out), replace=force)
     if json_file is not None and write_text(planned.json(), json_file):
         return
     from forensics.views.plan import show
@@ -131,10 +130,10 @@ def check_version(kafka_version: str | None) -> None:
         raise click.BadParameter(f"{kafka_version!r} is not a Kafka version; use for example 2.8 or 3.9.1", param_hint="--kafka-version")
 
 
-def _write(found: Overview, directory: Path) -> None:
+def _write(found: Overview, directory: Path, *, replace: bool) -> None:
     from forensics.output.files import whole_directory
 
-    with whole_directory(directory) as to:
+    with whole_directory(directory, replace=replace) as to:
         for name, content in found.files():
             (to / name).write_text(content, encoding="utf-8")
 

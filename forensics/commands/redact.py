@@ -13,7 +13,7 @@ import click
 
 from forensics.commands.evidence import InvalidInput, Progress, check, limit_option, limits
 from forensics.commands.help import Command
-from forensics.commands.output import console
+from forensics.commands.output import console, force_option
 from forensics.commands.targets import OutputFile, noted, usable, written
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ SHOWN = 20
     ),
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH...")
-@click.option("--out", required=True, metavar="FILE", type=OutputFile(stdout=False, new=True), help="The copy, a new .tar.gz file.")
+@click.option("--out", "-o", required=True, metavar="FILE", type=OutputFile(stdout=False, new=True), help="The copy, a new .tar.gz file.")
+@force_option("an earlier copy and its mapping")
 @click.option(
     "--mapping",
     metavar="FILE",
@@ -42,7 +43,7 @@ SHOWN = 20
     help="File for the names and their replacements; default is the name of the copy with .mapping.json. Keep this file private.",
 )
 @limit_option
-def command(paths: tuple[str, ...], out: str, mapping: str | None) -> None:
+def command(paths: tuple[str, ...], out: str, force: bool, mapping: str | None) -> None:
     """Write a copy of evidence that can be shared: names replaced, records and secrets removed, same findings.
 
     Of texts, only Kafka's own words stay where Kafka prints them, and numbers that a reader takes. Topics, groups, hosts, addresses and all
@@ -64,7 +65,7 @@ def command(paths: tuple[str, ...], out: str, mapping: str | None) -> None:
     done = None
     try:
         with noted(out), Progress().stage("Replacing names"):
-            done = redact(paths, Path(out), Path(mapping), limits())
+            done = redact(paths, Path(out), Path(mapping), limits(), replace=force)
     except Leak as error:
         raise InvalidInput(f"{error}; nothing was written") from None
     except NothingCopied:

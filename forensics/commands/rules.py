@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as jsonlib
 import shutil
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import click
 from forensics.commands.evidence import own_rules, pattern_files, patterns_option
 from forensics.commands.exit_codes import FINDINGS
 from forensics.commands.help import Command
-from forensics.commands.names import similar
+from forensics.commands.names import one_line, similar
 from forensics.commands.output import json_option, write_text
 
 if TYPE_CHECKING:
@@ -95,13 +94,7 @@ def command(kinds: tuple[str, ...], json_file: str | None, as_toml: bool, files:
         if kinds:
             _explain(rule)
         else:
-            click.echo(_line(rule))
-
-
-def _line(rule: Rule) -> str:
-    line = f"{rule.kind:28} {rule.level:9} {rule.meaning}"
-    width = max(shutil.get_terminal_size().columns, 60) if sys.stdout.isatty() else len(line)
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+            click.echo(one_line(f"{rule.kind:28} {rule.level:9} {rule.meaning}"))
 
 
 def _explain(rule: Rule) -> None:

@@ -19,10 +19,9 @@ import click
 from forensics.commands.evidence import InvalidInput, Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, open_input
-from forensics.commands.numbers import PARTITION
-from forensics.commands.output import console, json_option, write_text
+from forensics.commands.output import console, force_option, json_option, write_text
 from forensics.commands.plan import check_version, tools_of
-from forensics.commands.selection import check_partitions
+from forensics.commands.selection import check_partitions, selection_options
 from forensics.commands.targets import OutputDirectory, noted
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """Differing copies that are listed."""
+SUMMARY = "salvage.json"
 FORMATS = ("jsonl", "parquet", "segment", "send")
 
 
@@ -54,13 +54,14 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
 @evidence_options
 @click.option(
     "--out",
+    "-o",
     required=True,
     metavar="DIR",
-    type=OutputDirectory(empty=True),
+    type=OutputDirectory(mark=(SUMMARY, "kafka-forensics/salvage")),
     help="Write into this directory, which must be new or empty.",
 )
-@click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=PARTITION, metavar="N", help="Only this partition number (may be repeated).")
+@force_option("an earlier result of salvage")
+@selection_options("records", "topic", "partition")
 @click.option(
     "--format",
     "formats",
@@ -81,10 +82,8 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
 @json_option("Write the summary as JSON; - is stdout, instead of the text.")
 def command(
     paths: tuple[str, ...],
-    timezone: str | None,
-    clock_offsets: tuple[str, ...],
-    master: str | None,
     out: str,
+    force: bool,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     formats: tuple[str, ...],
@@ -106,13 +105,13 @@ def command(
     sends nothing. Exit code 1: some of the lost records are not in the output.
     """
     from forensics.output.files import whole_directory
-    from forensics.tools.salvage.places import DIRECTORY_OF_OWNER
+    from forensics.tools.salvage.places import DIRECTORY_OF_OWNER, created
     from forensics.tools.salvage.segments import copy
     from forensics.views.salvage import Salvage, show
 
     _check(formats, kafka_version, keys_only=keys_only)
     progress = Progress()
-    found = open_input(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, progress)
     if not isinstance(found, EvidenceInput):
         raise InvalidInput(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):
@@ -120,7 +119,7 @@ def command(
         _choose(found, lost, sources)
     kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
     salvage = None
-    with noted(out), whole_directory(Path(out), DIRECTORY_OF_OWNER) as to:
+    with noted(out), whole_directory(Path(out), DIRECTORY_OF_OWNER, replace=force) as to:
         with progress.stage("Reading the disks"):
             problems = copy(found.opened.units, lost, found.resolver.shown, to)
         with progress.stage("Writing records"):
@@ -130,6 +129,9 @@ def command(
             if "segment" not in kinds:
                 shutil.rmtree(to / "segments", ignore_errors=True)
         salvage = Salvage(records, out, problems, not keys_only, ("salvage", *found.paths))
+        if any(to.iterdir()):
+            with created(to / SUMMARY) as file:
+                file.write(salvage.json().encode())
     if salvage is None:
         return
     if json_file is None or not write_text(salvage.json(), json_file):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.help import Command
-from forensics.commands.names import similar
+from forensics.commands.names import one_line, similar
 
 if TYPE_CHECKING:
     from forensics.output.json_schema import Schema
@@ -45,12 +45,17 @@ def command(name: str | None) -> None:
     if name is None:
         width = max(map(len, known))
         for each, make in known.items():
-            click.echo(f"{each:{width}}  {make()['title']}")
+            click.echo(one_line(f"{each:{width}}  {_meaning(make())}"))
         return
     if name not in known:
         advice = similar(name, known, "`kafka-forensics schema` lists all schemas")
         raise click.BadParameter(f"{name!r} is not a schema; {advice}", param_hint="NAME")
     click.echo(text(known[name]()), nl=False)
+
+
+def _meaning(schema: Schema) -> str:
+    """What the document or the row describes, in one sentence."""
+    return str(schema.get("description") or schema["title"]).split(". ")[0].removesuffix(".") + "."
 
 
 def text(schema: Schema) -> str:

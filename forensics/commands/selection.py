@@ -1,4 +1,4 @@
-"""The part of a report that is requested: `--topic`, `--partition`, `--broker`, `--since` and `--until`.
+"""The requested part of what a command shows: `--topic`, `--partition`, `--broker`, `--since` and `--until`.
 
 Here: the options, and the errors for names that are not in the evidence. Not here: what a selection means for a report (views.scope).
 """
@@ -6,7 +6,7 @@ Here: the options, and the errors for names that are not in the evidence. Not he
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,25 +28,25 @@ FOUND = 20
 """Numbers that an error lists."""
 
 
-def selection_options(command: F) -> F:
-    """The five options, as parameters for Request."""
-    for decorate in (
-        click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated)."),
-        click.option(
+def selection_options(what: str, *names: str) -> Callable[[F], F]:
+    """These of the options topic, partition, broker and since (with until), or all; as parameters for Request. `what`: what they select."""
+    options: Mapping[str, Callable[[F], F]] = {
+        "topic": click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated)."),
+        "partition": click.option(
             "--partition", "partitions", multiple=True, type=PARTITION, metavar="N", help="Only this partition number (may be repeated)."
         ),
-        click.option(
-            "--broker",
-            "brokers",
-            multiple=True,
-            type=BROKER,
-            metavar="ID",
-            help="Only findings about this broker (may be repeated).",
+        "broker": click.option(
+            "--broker", "brokers", multiple=True, type=BROKER, metavar="ID", help=f"Only {what} of this broker (may be repeated)."
         ),
-        since_until_options("Only findings that end after this time.", "Only findings that begin before this time."),
-    ):
-        command = decorate(command)
-    return command
+        "since": since_until_options(f"Only {what} from this time on.", f"Only {what} up to this time."),
+    }
+
+    def decorate(command: F) -> F:
+        for name in names or options:
+            command = options[name](command)
+        return command
+
+    return decorate
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ def check(selection: Selection, report: Report, found: Input) -> None:
     check_brokers(brokers, selection.brokers)
 
 
-def check_brokers(known: Collection[int], requested: Iterable[int]) -> None:
+def check_brokers(known: Collection[int], requested: Iterable[int], option: str = "") -> None:
     """Raises Unusable for a broker that is not in the evidence."""
     for broker in requested:
         if broker not in known:
-            raise InvalidInput(f"the evidence has no broker {broker} (found: {_listed(known)})")
+            raise InvalidInput(f"{option}the evidence has no broker {broker} (found: {_listed(known)})")
 
 
 def check_partitions(known: Collection[tuple[str, int]], topics: Iterable[str], partitions: Iterable[int]) -> None:

@@ -51,8 +51,9 @@ class Target(click.Path):
             )
         return str(value)
 
-    def trouble(self, path: str) -> str | None:
-        """Why nothing can be written there, and what to do; None if it can. Raises OSError, for example if the name is too long."""
+    def trouble(self, path: str, *, force: bool = False) -> str | None:
+        """Why nothing can be written there, and what to do; None if it can. `force`: an earlier result may be replaced. Raises OSError, for
+        example if the name is too long."""
         raise NotImplementedError
 
     def _above(self, place: Path, shown: str) -> str | None:
@@ -78,29 +79,30 @@ class OutputFile(Target):
         super().__init__()
         self.stdout, self.new = stdout, new
 
-    def trouble(self, path: str) -> str | None:
+    def trouble(self, path: str, *, force: bool = False) -> str | None:
         if path == STDOUT:
             return None if self.stdout else "cannot go to stdout; give the name of a file"
         place = Path(os.path.realpath(path))
         if place.is_dir():
             return f"this is a directory; give the name of a file, for example {Path(path) / 'result'}"
-        if self.new and os.path.lexists(path):
-            return "the file exists already; give another name or remove it"
+        if self.new and os.path.lexists(path) and not force:
+            return "the file exists already; give another name, or --force to replace it"
         if os.path.lexists(place) and not place.is_file():  # a pipe or a device
             return None if os.access(place, os.W_OK) else "cannot be written to; give another file"
         return self._above(place, _shown(path, place.parent))
 
 
 class OutputDirectory(Target):
-    """A directory, created with its parents if it does not exist. `empty`: whether an existing one must be empty. `remote` as in Target."""
+    """A directory, created with its parents if it does not exist. `empty`: whether an existing one must be empty, or with --force have the
+    `mark` of an earlier result: the name of a JSON document, and the family of its schema. `remote` as in Target."""
 
     kind = "directory"
 
-    def __init__(self, *, empty: bool = False, remote: bool = False) -> None:
+    def __init__(self, *, empty: bool = False, remote: bool = False, mark: tuple[str, str] | None = None) -> None:
         super().__init__()
-        self.empty, self.remote = empty, remote
+        self.empty, self.remote, self.mark = empty or mark is not None, remote, mark
 
-    def trouble(self, path: str) -> str | None:
+    def trouble(self, path: str, *, force: bool = False) -> str | None:
         if _URI.match(path):
             return None
         if path == STDOUT:
@@ -109,11 +111,17 @@ class OutputDirectory(Target):
         if os.path.lexists(place):
             if not place.is_dir():
                 return "this is not a directory; give the name of a new directory"
-            if self.empty and any(place.iterdir()):
-                return "the directory is not empty; give a new or an empty one"
+            if self.empty and any(place.iterdir()) and not (force and self._is_own(place)):
+                earlier = "--force replaces only what this command wrote" if force else "or --force to replace an earlier result"
+                return f"the directory is not empty; give a new or an empty one{'; ' if force else ', '}{earlier}"
         while not os.path.lexists(place.parent):
             place = place.parent
         return self._above(place, _shown(path, place.parent))
+
+    def _is_own(self, place: Path) -> bool:
+        from forensics.case.files import is_marked
+
+        return self.mark is not None and is_marked(place, *self.mark)
 
 
 def _shown(path: str, directory: Path) -> str:
@@ -193,7 +201,9 @@ def usable(context: click.Context, option: str, target: Target, path: str) -> No
 
     try:
         local = path != STDOUT and not _URI.match(path)
-        trouble = (forbidden(path, _inputs(context)) if local else _in_store(path, _inputs(context))) or target.trouble(path)
+        trouble = (forbidden(path, _inputs(context)) if local else _in_store(path, _inputs(context))) or target.trouble(
+            path, force=bool(context.params.get("force"))
+        )
     except OSError as error:
         trouble = f"{reason(error)}; give another {target.kind}"
     if trouble is not None:

@@ -5,6 +5,9 @@ Here: the options and the output. Not here: the steps (forensics.views.story) or
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,11 +17,13 @@ from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
 from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.selection import unknown_partition
-from forensics.commands.times import When, display_timezone_option, display_zone, since_until_options, window
+from forensics.commands.selection import check_brokers, selection_options, unknown_partition
+from forensics.commands.times import When, display_timezone_option, display_zone, window
 
 if TYPE_CHECKING:
     from forensics.views.proof import Proof
+
+_NAME = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>\d{1,9})", re.ASCII)
 
 
 @click.command(
@@ -27,27 +32,22 @@ if TYPE_CHECKING:
     rank=50,
     summary="Show the history of one partition, with a lane for each broker.",
     examples=(
-        ("The history of orders-0", "incident.tar.gz --topic orders --partition 0"),
-        (
-            "Ten minutes, with every event",
-            "incident.case --topic orders --partition 0 --all --since 2026-01-31T12:00:00Z --until 2026-01-31T12:10:00Z",
-        ),
+        ("The history of partition 0 of the topic orders", "incident.tar.gz orders-0"),
+        ("Ten minutes, with every event", "incident.case orders-0 --all --since 2026-01-31T12:00:00Z --until 2026-01-31T12:10:00Z"),
     ),
 )
 @evidence_options
-@click.option("--topic", required=True, metavar="NAME", help="Name of the topic.")
-@click.option("--partition", required=True, type=PARTITION, metavar="N", help="Number of the partition.")
-@since_until_options("Only events from this time on.", "Only events up to this time.")
+@click.option("--topic", metavar="NAME", help="Name of the topic, in place of TOPIC-N.")
+@click.option("--partition", type=PARTITION, metavar="N", help="Number of the partition.")
+@selection_options("entries", "broker", "since")
 @click.option("--all", "everything", is_flag=True, help="Show every event, also repeated ones.")
 @display_timezone_option
 @json_option("Write the history as JSON; - is stdout, instead of the lanes.")
 def command(
     paths: tuple[str, ...],
-    timezone: str | None,
-    clock_offsets: tuple[str, ...],
-    master: str | None,
-    topic: str,
-    partition: int,
+    topic: str | None,
+    partition: int | None,
+    brokers: tuple[int, ...],
     since: When | None,
     until: When | None,
     everything: bool,
@@ -55,7 +55,7 @@ def command(
 ) -> None:
     """Show the history of one partition, with a lane for each broker.
 
-    The history shows the leaders, the in-sync replicas (ISR), what the log of each broker contained and truncated, and what was lost. It is
+    The last PATH is the partition, as in orders-0, unless --topic and --partition name it. The history shows the leaders, the in-sync replicas (ISR), what the log of each broker contained and truncated, and what was lost. It is
     in causal order: by leader epoch and partition epoch. Times are UTC, with time zones and clock offsets corrected. Of repeated events, the
     first and the last are shown; --all shows every event.
 
@@ -64,14 +64,27 @@ def command(
     """
     from forensics.views.story.step import Wanted
 
+    paths, topic, partition = _partition(paths, topic, partition)
     progress = Progress()
-    found = open_input(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, progress)
     begin, end = window(since, until, found.cluster)
     with progress.stage(f"Reconstructing {topic}-{partition}"):
         rows, proof = found.proven_story(topic, partition, Wanted(begin, end, everything))
     if not rows:
         raise InvalidInput(unknown_partition(found.partitions(), topic, partition))
+    if brokers:
+        check_brokers(found.cluster.nodes, brokers)
+        rows = [row for row in rows if row["broker"] in brokers or set(brokers) & set(row["roles"] or ())]
     _write(rows, proof, topic, partition, json_file, everything=everything)
+
+
+def _partition(paths: tuple[str, ...], topic: str | None, partition: int | None) -> tuple[tuple[str, ...], str, int]:
+    """The evidence, and the partition, which may be the last word. Raises click.UsageError without one."""
+    if topic is None and partition is None and len(paths) > 1 and (named := _NAME.fullmatch(paths[-1])) and not os.path.lexists(paths[-1]):
+        return paths[:-1], named["topic"], int(named["partition"])
+    if topic is None or partition is None:
+        raise click.UsageError(f"name the partition, for example: kafka-forensics timeline {shlex.quote(paths[0])} orders-0")
+    return paths, topic, partition
 
 
 def _write(rows: list[dict[str, Any]], proof: Proof | None, topic: str, partition: int, json_file: str | None, *, everything: bool) -> None:

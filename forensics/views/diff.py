@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -16,6 +17,7 @@ from rich.text import Text
 from forensics.incidents.folding import places
 from forensics.model.findings import Finding
 from forensics.model.message import timestamp
+from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -59,9 +61,9 @@ class CaseFacts:
     """How the evidence was read."""
     verdict: Mapping[str, Any]
     """`verdict` of the case's manifest: loss, summary, partitions."""
-    first: str | None
-    """Time of the first line of the evidence, RFC 3339."""
-    last: str | None
+    first: datetime | None
+    """Time of the first line of the evidence (UTC)."""
+    last: datetime | None
 
     def row(self) -> dict[str, Any]:
         return {
@@ -70,8 +72,8 @@ class CaseFacts:
             "tool": {"version": self.tool["version"], "rules": self.tool["rules"]},
             "options": dict(self.options),
             "verdict": {name: self.verdict[name] for name in ("loss", "summary", "partitions")},
-            "first": self.first,
-            "last": self.last,
+            "first": timestamp(self.first),
+            "last": timestamp(self.last),
         }
 
 
@@ -83,12 +85,19 @@ class DiffReport:
     after: CaseFacts
     difference: Difference
     command: Sequence[str] = ()
+    zone: DisplayZone = UTC
+
+    @property
+    def apart(self) -> list[str]:
+        """That the cases are of two clusters, so that nothing of them can be compared."""
+        before, after = self.before.cluster_id, self.after.cluster_id
+        if None in (before, after) or before == after:
+            return []
+        return [f"The cases are of different clusters: id {before} before, id {after} after."]
 
     def notes(self) -> list[str]:
         """What a reader must know before the differences."""
-        lines = []
-        if None not in (self.before.cluster_id, self.after.cluster_id) and self.before.cluster_id != self.after.cluster_id:
-            lines.append(f"The cases are of different clusters: id {self.before.cluster_id} before, id {self.after.cluster_id} after.")
+        lines = self.apart
         if self.before.tool["rules"] != self.after.tool["rules"]:
             versions = f"version {self.before.tool['version']} before, version {self.after.tool['version']} after"
             lines.append(f"The cases were made by different programs ({versions}), so some differences may come from the tool.")
@@ -284,14 +293,12 @@ def _headline(report: DiffReport) -> str:
     )
 
 
-def _facts(facts: CaseFacts) -> str:
+def _facts(facts: CaseFacts, zone: DisplayZone) -> str:
     partitions = ", ".join(f"{count:,} {verdict}" for verdict, count in facts.verdict["partitions"].items() if count) or "no partitions"
-    times = f"evidence {_moment(facts.first)} to {_moment(facts.last)} UTC" if facts.first and facts.last else "evidence without times"
+    times = "evidence without times"
+    if facts.first and facts.last:
+        times = f"evidence {zone.seconds(facts.first)} to {zone.seconds(facts.last)} {zone.label([facts.first, facts.last])}"
     return f"{facts.path}: {partitions}; {times}; made by kafka-forensics {facts.tool['version']}"
-
-
-def _moment(at: str) -> str:
-    return at[:19].replace("T", " ")
 
 
 def show(report: DiffReport, console: Console) -> None:
@@ -299,10 +306,11 @@ def show(report: DiffReport, console: Console) -> None:
 
 
 def _parts(report: DiffReport) -> Iterator[RenderableType]:
-    yield Text(clean(_headline(report)), style="bold")
+    for line in (*report.apart, _headline(report)):
+        yield Text(clean(line), style="bold")
     for word, facts in (("before", report.before), ("after ", report.after)):
-        yield hung(f"  {word}  ", Text(clean(_facts(facts))))
-    for note in report.notes():
+        yield hung(f"  {word}  ", Text(clean(_facts(facts, report.zone))))
+    for note in report.notes()[len(report.apart) :]:
         yield Text(clean(note), style="bold")
     for section in _sections(report):
         yield Text(f"\n{section.title}", style="bold")
@@ -314,9 +322,9 @@ def _parts(report: DiffReport) -> Iterator[RenderableType]:
 
 
 def _markdown(report: DiffReport) -> Iterator[str]:
-    yield from ("# What changed", "", prose(_headline(report)), "")
-    yield from (f"- {word}: {prose(_facts(facts))}" for word, facts in (("Before", report.before), ("After", report.after)))
-    yield from (f"- **{prose(note)}**" for note in report.notes())
+    yield from ("# What changed", "", *(f"**{prose(line)}**\n" for line in report.apart), prose(_headline(report)), "")
+    yield from (f"- {word}: {prose(_facts(facts, report.zone))}" for word, facts in (("Before", report.before), ("After", report.after)))
+    yield from (f"- **{prose(note)}**" for note in report.notes()[len(report.apart) :])
     for section in _sections(report):
         yield from ("", f"## {prose(section.title)}", "")
         for line, below in section.entries[:LISTED]:

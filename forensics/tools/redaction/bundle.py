@@ -73,12 +73,12 @@ class Redacted:
         return Counter(kind for _, kind, _ in self.left_out)
 
 
-def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS) -> Redacted:
-    """Writes archive and mapping. The archive gets its name after it was searched, and the mapping before that. Raises Leak,
+def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS, *, replace: bool = False) -> Redacted:
+    """Writes archive and mapping, in place of earlier ones only with `replace`. The archive gets its name after it was searched, and the mapping before that. Raises Leak,
     NothingCopied and OSError."""
     planned = units(paths, limits)
     done = Redacted(names=_names(planned))
-    with whole_path(out, OF_OWNER, new=True) as part:
+    with whole_path(out, OF_OWNER, new=not replace) as part:
         with (
             part.open("wb") as file,
             gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
@@ -88,7 +88,7 @@ def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFA
         if not done.written:
             raise NothingCopied
         _check(part, done.names, binary)
-        with whole_file(mapping, OF_OWNER, new=True) as kept:
+        with whole_file(mapping, OF_OWNER, new=not replace) as kept:
             told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
             kept.write((encoded(told, indent=1) + "\n").encode())
     return done

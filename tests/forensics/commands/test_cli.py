@@ -135,7 +135,7 @@ def test_nothing_usable_is_one_line_and_exit_2(
     name: str, content: bytes | None, said: str, tmp_path: Path, called: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if name != "zookeeper.log":  # only a reader of lines knows whose they are
-        monkeypatch.setattr("forensics.commands.evidence.start", lambda _: pytest.fail("Spark was started for nothing"))
+        monkeypatch.setattr("forensics.commands.evidence.start", lambda: pytest.fail("Spark was started for nothing"))
     if content is None:
         (tmp_path / name).mkdir()
     else:
@@ -169,6 +169,11 @@ def test_partitions_that_lack_evidence_give_exit_code_3(tmp_path: Path, called: 
     whole = called("analyze", top, "--json", "-", cwd=tmp_path)
     assert json.loads(whole.stdout)["verdict"]["partitions"]["unknown"] and whole.returncode == 0
     assert called("analyze", top / "broker-1" / "logs" / "state-change.log", cwd=tmp_path).returncode == 3
+
+
+def test_an_offset_of_a_broker_that_is_not_there_is_refused(tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("inspect", BUNDLE, "--clock-offset", "9=1.5", cwd=tmp_path)
+    assert done.returncode == 2 and "--clock-offset: the evidence has no broker 9 (found: 1, 2, 3)" in done.stderr
 
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:

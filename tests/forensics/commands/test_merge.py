@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ SHOWN = MergedLines({2: "broker-2"}, {ROW["source"]: "state-change.log"}, (8, 20
 
 
 def test_the_whole_stream(tmp_path: Path, called: Callable[..., Done]) -> None:
-    done = called("merge", BUNDLE, cwd=tmp_path)
+    done = called("merge", BUNDLE, "--traces", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = [LINE.fullmatch(line) for line in done.stdout.removesuffix("\n").split("\n")]
     assert all(found)
@@ -96,6 +97,13 @@ def test_every_line_of_a_record_names_its_place() -> None:
         "2026-11-21T03:01:46.941Z broker-2 state-change.log:20  | first\n2026-11-21T03:01:46.941Z broker-2 state-change.log:21  | \tat second\n"
     )
     assert [line.split()[2] for line in SHOWN({**ROW, "lines": 1}).splitlines()] == ["state-change.log:20"] * 2
+
+
+def test_frames_of_a_trace_are_one_line() -> None:
+    trace = ["first", "java.io.IOException: disk", "\tat a", "\tat b", "Caused by: x", "\tat c", "\t... 12 more"]
+    shown = [line.split(" | ")[1] for line in SHOWN({**ROW, "lines": 7, "text": "\n".join(trace)}).splitlines()]
+    assert shown == ["first", "java.io.IOException: disk", "\t… 2 frames", "Caused by: x", "\t… 2 frames"]
+    assert len(replace(SHOWN, traces=True)({**ROW, "lines": 7, "text": "\n".join(trace)}).splitlines()) == 7
 
 
 def test_what_nobody_knows_is_a_dash() -> None:

@@ -34,6 +34,9 @@ def test_files_go_into_the_directory_and_the_overview_names_them(tmp_path: Path,
     again = called("plan", MOVED, "--gone", "3", "--out", "repair", cwd=tmp_path)
     assert again.returncode == 2
     assert "not empty" in again.stderr
+    assert called("plan", MOVED, "-o", "repair", "--force", cwd=tmp_path).returncode == 0, "an earlier plan is replaced if asked"
+    plan = called("analyze", "repair", cwd=tmp_path)
+    assert plan.returncode == 2 and "a plan that `kafka-forensics plan` wrote, not evidence" in plan.stderr
 
 
 def test_printed_it_can_be_copied_line_by_line(tmp_path: Path, called: Callable[..., Done]) -> None:

@@ -168,7 +168,7 @@ def test_no_secret_is_in_what_a_command_says(objects: Objects) -> None:
     opened = Opened([uri], Options(), lambda: told, *local.gathered(told), MagicMock(), MagicMock(), [])
     assert EvidenceInput(opened).paths == ["s3://evidence/server.log"]
     with pytest.raises(InvalidInput, match=r"^s3://evidence/nowhere: no such object or prefix; check the path$"):
-        open_evidence([objects.uri("nowhere")], None, (), None, Progress())
+        open_evidence([objects.uri("nowhere")], Progress())
     lost = storage("s3://key:secret@bucket/a b").trouble()
     assert lost is not None
     assert "secret" not in lost
