@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from benchmarks import history
 from fixtures.templates import coverage
-from forensics.case.tables import EXPORTED, TABLES, Table
+from forensics.case.tables import TABLES, Table
 from forensics.model.findings import Rule, Unrefuted
 from forensics.proof.refuters import OF_CLUSTER, OF_PARTITION
 from forensics.rules import RULES
@@ -38,14 +38,6 @@ def _case() -> Iterator[str]:
         yield from _table(table)
 
 
-def _parquet() -> Iterator[str]:
-    *first, last = (f"`{table.file}`" for table in EXPORTED if table in TABLES)
-    yield f"{', '.join(first)} and {last} are as above.\n"
-    for table in EXPORTED:
-        if table not in TABLES:
-            yield from _table(table)
-
-
 def _table(table: Table) -> Iterator[str]:
     yield f"### `{table.file}`\n\n{table.doc}\n\n| column | type | holds |\n|---|---|---|"
     yield from map(_row, table.schema)
@@ -62,7 +54,7 @@ def _structs(fields: Iterable[pa.Field]) -> Iterator[tuple[str, pa.StructType]]:
             yield from _structs(kind)
 
 
-NAMES = {kind: name for table in reversed((*TABLES, *EXPORTED)) for name, kind in reversed([*_structs(table.schema)])}
+NAMES = {kind: name for table in reversed(TABLES) for name, kind in reversed([*_structs(table.schema)])}
 """The name of each documented struct: that of the first column with it."""
 
 
@@ -112,7 +104,6 @@ def _kinds(rules: Iterable[Rule]) -> str:
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "case": lambda: "\n".join(_case()),
-    "parquet": lambda: "\n".join(_parquet()),
     "structs": lambda: "\n".join(_of_structs()),
     "coverage": coverage.tables,
     "refuters": lambda: "\n".join(_refuters()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forensics.case.read import Case
+    from forensics.notebook import OpenedCase as Case
     from forensics.notebook import Unusable, analyze, open_case, register_source
 
 PART_OF = "kafka-forensics"
@@ -22,4 +22,4 @@ def __getattr__(name: str) -> Any:
         raise ImportError(message)
     from forensics import notebook
 
-    return getattr(notebook, name)
+    return getattr(notebook, "OpenedCase" if name == "Case" else name)

@@ -1,6 +1,6 @@
-"""The public Python interface: `forensics.analyze`, `open_case` and `register_source`, for notebooks and programs.
+"""The public Python interface: `forensics.analyze`, `open_case`, `register_source` and `Case`, for notebooks and programs.
 
-Here: the functions, and their errors. Not here: the work, which is that of the command `analyze --case`.
+Here: the functions, the class, and their errors. Not here: the work, which is that of the command `analyze --case`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forensics.case.read import Case
+from forensics.case.tables import BY_NAME
 from forensics.commands.evidence import Progress
 
 if TYPE_CHECKING:
+    import duckdb
+    import polars
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from parsers.containers.units import Unit
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _own: list[SparkSession] = []
 """The session that was started here, for all later calls."""
+SHOWN = 50
+"""Findings that a notebook shows."""
 
 
 class Unusable(ValueError):
@@ -40,7 +46,7 @@ def analyze(
     case: str | os.PathLike[str] | None = None,
     timezone: str | None = None,
     clock_offsets: Mapping[int, float] | None = None,
-) -> Case:
+) -> OpenedCase:
     """Analyzes evidence of one cluster and returns the results as a case.
 
     `paths`: a directory, an archive, a file or a URI such as s3://bucket/key, or several of them, as for the command `analyze`.
@@ -65,7 +71,62 @@ def analyze(
         return found
 
 
-def open_case(path: str | os.PathLike[str], cluster: str | None = None) -> Case:
+class OpenedCase:
+    """The results of an analysis, as tables. `directory`: where they are. Made by `analyze` and `open_case`."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self.directory = case.directory
+
+    @property
+    def verdict(self) -> Mapping[str, Any]:
+        """`loss` ("found", "excluded" or "unknown"), `summary` (one line) and `partitions` (number of partitions by verdict)."""
+        return self._case.verdict
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """The table with this name (docs/case.md), or some of its columns. Times are UTC. Raises KeyError for an unknown name, and Unusable if
+        the table is damaged."""
+        with _errors():
+            return self._case.table(name, columns)
+
+    def pandas(self, name: str, columns: Sequence[str] | None = None) -> Any:
+        """The same as a DataFrame of pandas, which must be installed."""
+        return self.table(name, columns).to_pandas()
+
+    def polars(self, name: str, columns: Sequence[str] | None = None) -> polars.DataFrame:
+        """The same as a DataFrame of polars, which must be installed."""
+        import polars
+
+        return polars.DataFrame(polars.from_arrow(self.table(name, columns)))
+
+    def duckdb(self) -> duckdb.DuckDBPyConnection:
+        """A connection to a new database in memory, with each table as a view: `case.duckdb().sql("SELECT * FROM findings")`. DuckDB must be
+        installed."""
+        import duckdb
+
+        found = duckdb.connect()
+        for name in BY_NAME:
+            found.register(name, self._case.dataset(name))
+        return found
+
+    def __repr__(self) -> str:
+        return f"<kafka-forensics case {str(self.directory)!r}: {self.verdict['summary']}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict, and the findings, the most severe first."""
+        from html import escape
+
+        from forensics.output.sanitise import clean
+
+        columns = ["severity", "confidence", "kind", "summary"]
+        rows = list(dict.fromkeys(tuple(row.values()) for row in self.table("findings", columns).to_pylist()))
+        shown = (f"<tr>{''.join(f'<td>{escape(clean(str(cell)))}</td>' for cell in row)}</tr>" for row in rows[:SHOWN])
+        more = f"<p>and {len(rows) - SHOWN} more</p>" if len(rows) > SHOWN else ""
+        head = "".join(f"<th>{column}</th>" for column in columns)
+        return f"<p><b>{escape(clean(self.verdict['summary']))}</b></p><table><tr>{head}</tr>{''.join(shown)}</table>{more}"
+
+
+def open_case(path: str | os.PathLike[str], cluster: str | None = None) -> OpenedCase:
     """The case in a directory that `analyze` made, or a cluster in the tables of an audit. Spark is not needed. Raises Unusable."""
     from forensics.audit.audited import Audit, is_audit
 
@@ -75,8 +136,8 @@ def open_case(path: str | os.PathLike[str], cluster: str | None = None) -> Case:
             audit = Audit(directory)
             if cluster is None:
                 raise Unusable(f"{directory}: the audit has {len(audit.clusters)} clusters; choose one with cluster=NAME")
-            return audit.case(cluster)
-        return Case(directory)
+            return OpenedCase(audit.case(cluster))
+        return OpenedCase(Case(directory))
 
 
 def register_source(spark: SparkSession) -> None:
@@ -89,7 +150,9 @@ def register_source(spark: SparkSession) -> None:
     spark.dataSource.register(KafkaEvidence)
 
 
-def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: str | None, clock_offsets: Mapping[int, float]) -> Case:
+def _kept(
+    paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: str | None, clock_offsets: Mapping[int, float]
+) -> OpenedCase:
     from forensics.case.read import is_case
     from forensics.case.write import check as check_target
     from forensics.commands import evidence
@@ -112,7 +175,7 @@ def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: 
             EvidenceInput(opened).keep(to, _Quiet(), command=())
         finally:
             opened.events.unpersist()
-    return Case(to)
+    return OpenedCase(Case(to))
 
 
 @contextmanager

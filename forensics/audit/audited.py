@@ -22,7 +22,7 @@ from forensics.output.json_schema import BOOLEAN, COUNT, TEXT, Schema, by_name, 
 from parsers.cached import cached_property
 from parsers.schemas import Row
 
-SCHEMA = "kafka-forensics/audit/2"
+SCHEMA = "kafka-forensics/audit/3"
 FAMILY = SCHEMA.rpartition("/")[0]
 OWN = "_audit"
 """Directory of files other than tables; engines that read Hive directories skip names like this."""

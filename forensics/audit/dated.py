@@ -44,7 +44,7 @@ def parted(case: Path, to: Path, root: str) -> dict[str, list[DayFile]]:
     lasts = pq.read_table(case / BY_NAME["sources"].file, columns=["last"])["last"]
     ends = pc.max(lasts).as_py() if len(lasts) else None
     of_case = ends.date().isoformat() if ends is not None and ends >= FIRST else NEVER
-    of_findings = _days(pq.read_table(case / BY_NAME["findings"].file, columns=["start"])["start"])
+    of_findings = _days(pq.read_table(case / BY_NAME["finding_details"].file, columns=["start"])["start"])
     files: dict[str, list[DayFile]] = {}
     for table in TABLES:
         days = _Days(to, table)

@@ -1,66 +1,96 @@
-"""The report as Parquet tables, written like those of a case, plus a flat table of findings by partition.
+"""The tables of a report, as those of a case: as Parquet files, or the flat ones as CSV.
 
-Here: which tables, and the atomic creation of their directory. Not here: columns (forensics.case.tables), or a case.
+Here: which rows, and the atomic creation of their directory. Not here: columns (forensics.case.tables), or a case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import csv
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from forensics.case.tables import EXPORTED, PROOF
-from forensics.case.write import CaseRefused, Writer, handovers, of_report, outside
-from forensics.incidents.folding import places
-from forensics.incidents.judging import NAME, PARTITION
-from forensics.model.findings import Finding
-from forensics.model.message import Range
-from forensics.model.rows import Rows
+from forensics.case.read import Case
+from forensics.case.tables import BY_NAME, TABLES, Table
+from forensics.case.write import CaseRefused, Writer, of_report, outside
+from forensics.incidents.judging import STANDING
+from forensics.model.message import timestamp
 from forensics.output.files import whole_directory
 from forensics.views.document import Report
+
+CSV = {"findings.csv": "findings", "partitions.csv": "partitions", "timeline.csv": "steps"}
+"""The files of CSV, and the table of each."""
+OF_PROGRAMS = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would run as a formula: text of a log must not."""
+
+
+class WithCase(Protocol):
+    """What the tables are read from: forensics.commands.inputs.CaseInput."""
+
+    case: Case
 
 
 def check(directory: Path, evidence: Iterable[str]) -> None:
     """Raises Refused if the tables cannot be written here; existing tables are replaced, anything else never."""
     outside(directory, evidence)
-    if directory.exists() and not (directory.is_dir() and {p.name for p in directory.iterdir()} <= {t.file for t in EXPORTED}):
+    own = {*CSV, *(table.file for table in TABLES)}
+    if directory.exists() and not (directory.is_dir() and {p.name for p in directory.iterdir()} <= own):
         raise CaseRefused(f"{directory}: the directory has other files than such tables; give a new or an empty one")
 
 
-def write(report: Report, directory: Path) -> None:
-    told = of_report(report.cluster, report.findings, report.incidents)
-    told["partitions"] = _table("partitions", map(dict, report.partitions))
-    told[PROOF] = _proof(report.partitions)
-    told["places"] = _table("places", (row for n, f in enumerate(report.findings) for row in _places(n, f)))
+def write(report: Report, directory: Path, source: WithCase) -> None:
+    """All tables, restricted to the partitions of the report's scope."""
     with whole_directory(directory, replace=True) as to:
-        for table in EXPORTED:
+        told = of_report(report.cluster, report.findings, report.incidents)
+        for table in TABLES:
             with Writer(to, table) as writer:
-                writer.add(told[table.name])
+                for rows in _rows(table, told, report, source.case):
+                    writer.add(rows)
 
 
-def _table(name: str, rows: Iterable[dict[str, Any]]) -> pa.Table:
-    schema = next(t.schema for t in EXPORTED if t.name == name)
-    return pa.Table.from_pylist([{column: row[column] for column in schema.names} for row in rows], schema=schema)
+def write_csv(report: Report, directory: Path, source: WithCase) -> None:
+    """Findings, verdicts and steps, restricted in the same way."""
+    with whole_directory(directory, replace=True) as to:
+        told = of_report(report.cluster, report.findings, report.incidents)
+        for name, of in CSV.items():
+            table = BY_NAME[of]
+            columns = [f.name for f in table.schema if not _nested(f.type) and (of != "partitions" or f.name in (*KEY, *STANDING.names))]
+            with (to / name).open("w", encoding="utf-8", newline="") as file:
+                out = csv.writer(file)
+                out.writerow(columns)
+                for rows in _rows(table, told, report, source.case):
+                    out.writerows(map(_cell, row.values()) for row in rows.select(columns).to_pylist())
 
 
-def _proof(partitions: Sequence[Mapping[str, Any]]) -> pa.Table:
-    names = [*NAME, PROOF]
-    if isinstance(partitions, Rows):
-        table = partitions.table(*names)
-    else:
-        table = pa.Table.from_pylist([{n: p[n] for n in names} for p in partitions], schema=pa.schema([PARTITION.field(n) for n in names]))
-    return handovers(table.append_column("cluster", pa.array([0] * len(table), pa.int32())))
+KEY = ("topic", "partition")
 
 
-def _places(number: int, f: Finding) -> Iterator[dict[str, Any]]:
-    of_finding = {"finding": number, "id": f.id, "kind": f.kind, "severity": f.severity, "confidence": f.confidence, "cause": f.cause}
-    for p in places(f) or (f.place,):
-        there = {name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed")}
-        parts: dict[Range | None, dict[str, Any]] = {
-            part.offsets: {"committed": part.committed, "confidence": part.confidence} for part in p.parts
-        }
-        for r in parts or p.offsets or (None,):
-            ends = {"first_offset": r.start if r is not None else None, "end_offset": r.end if r is not None else None}
-            yield {**of_finding, **there, **parts.get(r, {}), "brokers": list(p.brokers or f.brokers), **ends}
+def _rows(table: Table, told: dict[str, pa.Table], report: Report, case: Case) -> Iterator[pa.Table]:
+    if table.name in told:
+        yield told[table.name]
+        return
+    selection = report.scope.selection if report.scope is not None else None
+    for batch in case.batches(table.name, table.schema.names):
+        rows = pa.Table.from_batches([batch])
+        if selection is not None and selection.by_partition and {*KEY} <= {*table.schema.names}:
+            if selection.topics:
+                rows = rows.filter(pc.is_in(rows["topic"], pa.array(selection.topics, pa.string())))
+            if selection.partitions:
+                rows = rows.filter(pc.is_in(rows["partition"], pa.array(selection.partitions, pa.int32())))
+        yield rows
+
+
+def _nested(kind: pa.DataType) -> bool:
+    return pa.types.is_struct(kind) or (pa.types.is_list(kind) and _nested(kind.value_type))
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return f"'{value}" if isinstance(value, str) and value.startswith(OF_PROGRAMS) else value

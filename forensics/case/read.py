@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import click
@@ -40,6 +40,9 @@ from forensics.tools.ordered_records import KEPT, RecordFilter
 from parsers.cached import cached_property
 from parsers.own_files import OwnFile
 from parsers.schemas import EVENTS, Row
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 FAMILY = SCHEMA.rpartition("/")[0]
 FREE_QUOTES = 100_000
@@ -152,6 +155,12 @@ class Case:
             there = [name for name in names if name in file.schema_arrow.names]
             return adapted(file.read_row_groups(groups, columns=there), names, table.schema)
 
+    def dataset(self, name: str) -> ds.Dataset:
+        """The table, read when it is used."""
+        import pyarrow.dataset as ds
+
+        return ds.dataset([str(self.directory / file) for file in self._files(BY_NAME[name])], BY_NAME[name].schema, format="parquet")
+
     def batches(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The table, a piece at a time."""
         for path in self._files(BY_NAME[name]):
@@ -212,7 +221,7 @@ class Case:
 
     def findings(self) -> list[Finding]:
         """All findings, in the order of the report."""
-        told, quoted = self.table("findings"), self.table("quotes")
+        told, quoted = self.table("finding_details"), self.table("quotes")
         if len(quoted) > FREE_QUOTES + MAX_EVIDENCE * len(told):
             raise Unreadable(f"{self.directory}: damaged ({len(quoted)} quotes for {len(told)} findings); analyze the evidence again")
         quotes: dict[int, list[Row]] = defaultdict(list)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from forensics.case.tables import BY_NAME, EXPORTED, PROOF, SCHEMA, TABLES, Table
+from forensics.case.tables import BY_NAME, PROOF, SCHEMA
 from forensics.model.cluster.broker_states import STATES
 from forensics.model.findings import CONFIDENCES, LEVELS
 from forensics.output.json_schema import Schema, document, of_field, record
@@ -32,19 +32,13 @@ _WORDS: Mapping[str, Mapping[str, Collection[str]]] = {
     "steps": {"tone": TONES, "status": STATUSES},
     "findings": _OF_FINDING,
     "incidents": {**_OF_FINDING, "kind": INCIDENT},
-    "places": _OF_FINDING,
+    "finding_details": _OF_FINDING,
 }
 """Values of columns, by table."""
 
 
-def tables() -> Mapping[str, Table]:
-    """The tables by the name under which their schema is published; those that only `--parquet` writes, too."""
-    own = {f"parquet-{table.name}" if table.name in BY_NAME else table.name: table for table in EXPORTED if table not in TABLES}
-    return {**BY_NAME, **own}
-
-
 def row(name: str) -> Schema:
-    table = tables()[name]
+    table = BY_NAME[name]
     columns = {field.name: of_field(field, _WORDS.get(table.name)) for field in table.schema}
     body = record(columns)
     body["description"] = f"{table.doc} A row as JSON: times as RFC 3339 in UTC."

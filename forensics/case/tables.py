@@ -30,7 +30,7 @@ from forensics.views.story.step import STEPS
 from forensics.words import text
 from parsers.schemas import EVENTS, documented
 
-SCHEMA = "kafka-forensics/case/3"
+SCHEMA = "kafka-forensics/case/4"
 MANIFEST = "case.json"
 PROOF = "handovers"
 """The table with the proof of each verdict, and the column of a partition's row that holds its part of that table."""
@@ -181,7 +181,26 @@ TABLES = (
     Table("records", "All log records of all brokers in order of time; a record with several copies appears once.", KEPT, day="key"),
     Table(
         "findings",
-        "The findings of the report, in its order. Findings in several partitions with one cause are one row.",
+        "Each finding in each partition, a row for each range of offsets, in the order of the report; a finding about no partition is one row. "
+        "Only lists of brokers are nested.",
+        pa.schema(
+            [
+                documented("number", pa.int32(), "position of the finding in the report, from 0; the same in all its rows"),
+                documented("id", pa.string(), "identifier of the finding; the same evidence gives the same one"),
+                *_of(Finding, "incident", "kind", "severity", "confidence", "topic", "partition", "brokers", "leader_epoch"),
+                *_of(Finding, "start", "start_latest", "end"),
+                documented("first_offset", pa.int64(), "first offset of the range; null without a range"),
+                documented("end_offset", pa.int64(), "offset after the last one of the range; null if unknown"),
+                *_of(Finding, "committed", "cause", "cluster"),
+                _WORDS[0],
+            ]
+        ),
+        day="start",
+    ),
+    Table(
+        "finding_details",
+        "All that is known of each finding, a row for each, in the order of the report. If a finding is about several partitions, `topic` and "
+        "`partition` are null, and `places` has them.",
         pa.schema(
             [
                 documented("number", pa.int32(), "position in the report, from 0"),
@@ -220,27 +239,3 @@ TABLES = (
     ),
 )
 BY_NAME: Mapping[str, Table] = {t.name: t for t in TABLES}
-
-EXPORTED = (
-    *(BY_NAME[name] for name in ("sources", "brokers", "findings", "incidents", "quotes", PROOF)),
-    Table(
-        "partitions",
-        "Each partition at the end of the evidence: state and verdict.",
-        pa.schema([*_PARTITION_KEY[:2], *_without(STANDING, "topic", "partition", PROOF)]),
-    ),
-    Table(
-        "places",
-        "Each finding in each partition, a row for each range of offsets. Only lists of brokers are nested.",
-        pa.schema(
-            [
-                documented("finding", pa.int32(), "`number` of the finding"),
-                documented("id", pa.string(), "`id` of the finding"),
-                *_of(Finding, "kind", "severity", "confidence", "topic", "partition", "brokers", "leader_epoch", "start", "end"),
-                documented("first_offset", pa.int64(), "first offset of the range; null without a range"),
-                documented("end_offset", pa.int64(), "offset after the last one of the range; null if unknown"),
-                *_of(Finding, "committed", "cause"),
-            ]
-        ),
-    ),
-)
-"""The tables that `--parquet` writes: flat where those of a case are nested, and only with the content of a report."""

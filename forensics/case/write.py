@@ -25,6 +25,7 @@ from forensics import rule_files
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
+from forensics.incidents.folding import places
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
 from forensics.model.cluster.broker_states import StateSpan, spans
@@ -33,7 +34,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
-from forensics.model.message import Message
+from forensics.model.message import Message, Range
 from forensics.model.record import RowWriters, row_of
 from forensics.output.files import forbidden
 from forensics.output.version import version
@@ -141,7 +142,10 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     return {
         "sources": _table("sources", chain((s.row() for s in cluster.sources), _digests(cluster))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
-        "findings": _table("findings", ({"number": n, "id": f.id, **_whole(f), **words(f)._asdict()} for n, f in enumerate(findings))),
+        "findings": _table("findings", (row for n, f in enumerate(findings) for row in _places(n, f))),
+        "finding_details": _table(
+            "finding_details", ({"number": n, "id": f.id, **_whole(f), **words(f)._asdict()} for n, f in enumerate(findings))
+        ),
         "incidents": _table("incidents", (_incident(n, i) for n, i in enumerate(incidents))),
         "quotes": _table("quotes", (q for n, f in enumerate(findings) for q in _quotes(n, f))),
     }
@@ -243,6 +247,34 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "names": [name.row() for name in names(cluster).get(node.id, ())],
             "runs": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
+
+
+def _finding(number: int, f: Finding) -> dict[str, Any]:
+    return {"number": number, "id": f.id, **_whole(f), **words(f)._asdict()}
+
+
+def _places(number: int, f: Finding) -> Iterator[dict[str, Any]]:
+    of_all = {name: getattr(f, name) for name in ("id", "incident", "kind", "severity", "confidence", "cause", "cluster")}
+    summary = words(f).summary
+    for p in places(f) or (f.place,):
+        there = {name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed")}
+        parts: dict[Range | None, dict[str, Any]] = {
+            part.offsets: {"committed": part.committed, "confidence": part.confidence} for part in p.parts
+        }
+        for r in parts or p.offsets or (None,):
+            offsets = {"first_offset": r.start if r is not None else None, "end_offset": r.end if r is not None else None}
+            latest = f.start_latest if p.start == f.start else None
+            brokers = list(p.brokers or f.brokers)
+            yield {
+                "number": number,
+                **of_all,
+                **there,
+                **parts.get(r, {}),
+                **offsets,
+                "brokers": brokers,
+                "start_latest": latest,
+                "summary": summary,
+            }
 
 
 _whole, _span = row_of(Finding), RowWriters({Message: text}).of(StateSpan)

@@ -95,7 +95,7 @@ def write(format: Format, target: str, report: Report, source: CaseInput | None)
     if isinstance(format, FileFormat):
         write_pieces(format.pieces(report, source) if format.needs_case else format.pieces(report), target)
     elif isinstance(format, DirectoryFormat):
-        format.write(report, Path(target))
+        format.write(report, Path(target), *((source,) if format.needs_case else ()))
 
 
 def _format_option(format: Format, help: str) -> Callable[[F], F]:

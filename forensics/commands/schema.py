@@ -66,11 +66,11 @@ def schemas() -> Mapping[str, Callable[[], Schema]]:
     """A function for each schema, by name."""
     from forensics.audit.history import TABLES
     from forensics.audit.table_schema import audit_row, history_row
-    from forensics.case.table_schema import row, tables
+    from forensics.case.table_schema import row
     from forensics.case.tables import BY_NAME
     from forensics.views.document_schema import clusters, difference, inventory, report
 
     documents = {"report": report, "inventory": inventory, "clusters": clusters, "diff": difference}
     of_audit = {f"audit-{name}": partial(audit_row, name) for name in BY_NAME}
     of_audit |= {f"audit-{name}": partial(history_row, name) for name in TABLES}
-    return {**documents, **{name: partial(row, name) for name in tables()}, **of_audit}
+    return {**documents, **{name: partial(row, name) for name in BY_NAME}, **of_audit}

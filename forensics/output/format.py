@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forensics.views.clusters import Clusters
-    from forensics.views.document import Report
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,8 @@ class FileFormat(Format):
 class DirectoryFormat(Format):
     """A format that is a directory of files."""
 
-    write: Callable[[Report, Path], None]
+    write: Callable[..., None]
+    """Writes a report (`Report`) into a directory (`Path`). With `needs_case`, the third argument is the case (`CaseInput`)."""
     check: Callable[[Path, Iterable[str]], None]
     """Raises click.ClickException if the directory cannot be written, or is part of the evidence (the second argument)."""
 

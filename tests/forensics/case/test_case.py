@@ -226,7 +226,7 @@ def fewer_rows(directory: Path) -> None:
 
 
 def without_tables(directory: Path) -> None:
-    (directory / "case.json").write_text('{"schema": "kafka-forensics/case/3"}')
+    (directory / "case.json").write_text('{"schema": "kafka-forensics/case/4"}')
 
 
 @pytest.mark.parametrize("damage", [missing, of_another_version, cut_short, other_bytes, other_columns, fewer_rows, without_tables])

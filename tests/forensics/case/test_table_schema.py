@@ -12,16 +12,14 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from forensics.case import parquet
-from forensics.case.table_schema import tables
-from forensics.case.tables import EXPORTED, TABLES
+from forensics.case.tables import BY_NAME, TABLES
 from forensics.cli import cli
 from forensics.commands.schema import schemas
 from forensics.model.findings import CONFIDENCES, LEVELS
 from forensics.proof.verdict import VERDICTS
 from forensics.rules import RULES
 from tests.forensics.case.test_case import make
-from tests.support import local, recorded
+from tests.support import recorded
 from tests.support.schemas import of_rows, validator, violations
 
 NAMES = ("clients-unclean-3.9.1-kraft", "delete-recreate-retention-2.8.2-zk", "log-dir-failure-3.9.1-kraft")
@@ -61,7 +59,6 @@ def test_ids_and_names_of_schemas_are_unique_and_every_table_has_one() -> None:
     made = {name: make_schema() for name, make_schema in schemas().items()}
     assert len({schema["$id"] for schema in made.values()}) == len(made)
     assert {table.name for table in TABLES} <= set(made)
-    assert {id(table) for table in tables().values()} >= {id(table) for table in EXPORTED}
     listed = CliRunner().invoke(cli, ["schema"]).stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(made)
 
@@ -99,13 +96,11 @@ def test_a_wrong_value_is_not_allowed(place: tuple[str | int, ...], value: objec
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_of_a_case_and_of_parquet_are_what_the_schemas_say(name: str, tmp_path: Path) -> None:
+def test_rows_of_a_case_are_what_the_schemas_say(name: str, tmp_path: Path) -> None:
     events = recorded.events(name)
     make(tmp_path / "a.case", events)
-    parquet.write(local.report(events), tmp_path / "tables")
-    for schema, table in tables().items():
-        directory = tmp_path / ("a.case" if table in TABLES else "tables")
-        rows = pq.read_table(directory / table.file)
+    for schema, table in BY_NAME.items():
+        rows = pq.read_table(tmp_path / "a.case" / table.file)
         assert of_rows(schema, rows.slice(0, 400)) == [], schema
         assert len(rows) or schema in ("records", "measures")
 

@@ -42,7 +42,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     old = shutil.copytree(top / "a.case", top / "old.case") / "case.json"
     old.write_text(json.dumps({**json.loads(old.read_text()), "schema": "kafka-forensics/case/2"}))
     of_audit = {"settings": {"archive": [], "layout": None, "records": False}, "files": "f.parquet"}
-    audit = {"schema": "kafka-forensics/audit/2", **of_audit, "clusters": {"prod": "p.json", "test": "t.json"}}
+    audit = {"schema": "kafka-forensics/audit/3", **of_audit, "clusters": {"prod": "p.json", "test": "t.json"}}
     (top / "tables" / "_audit" / "manifest.json").write_text(json.dumps(audit))
     return top
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import re
 from collections import Counter, defaultdict
@@ -14,16 +16,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft4Validator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from forensics.case import parquet
-from forensics.case.tables import EXPORTED
+from forensics.case import parquet as tables
+from forensics.case.read import Case
+from forensics.case.write import of_report
 from forensics.cli import cli
+from forensics.commands.inputs import CaseInput
 from forensics.formats import FORMATS
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import PARTITION
@@ -175,14 +178,13 @@ def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) ->
     findings, losses = of_markdown(text("markdown", report))
     assert findings == {(id_, *f[:4]) for id_, f in told.items()}
     assert losses == {id_: f[4] for id_, f in told.items() if f[0] == "data-loss"}
-    parquet.write(report, tmp_path / "tables")
-    tables = {t.name: pq.read_table(tmp_path / "tables" / t.file).to_pylist() for t in EXPORTED}
-    assert {(p["topic"], p["partition"]): p["verdict"] for p in tables["partitions"]} == verdicts
+    own_tables = {name: table.to_pylist() for name, table in of_report(report.cluster, report.findings, report.incidents).items()}
     assert {
-        f["id"]: (f["kind"], f["severity"], json_view.timestamp(f["start"]), json_view.timestamp(f["end"])) for f in tables["findings"]
+        f["id"]: (f["kind"], f["severity"], json_view.timestamp(f["start"]), json_view.timestamp(f["end"]))
+        for f in own_tables["finding_details"]
     } == {id_: f[:4] for id_, f in told.items()}
     own: dict[str, dict[str, list[tuple[int, int | None]]]] = {id_: defaultdict(list) for id_ in told}
-    for p in tables["places"]:
+    for p in own_tables["findings"]:
         if p["first_offset"] is not None:
             own[p["id"]][f"{p['topic']}-{p['partition']}"].append((p["first_offset"], p["end_offset"]))
     assert {id_: in_order(ranges) for id_, ranges in own.items()} == {id_: f[4] for id_, f in told.items()}
@@ -367,12 +369,22 @@ def test_markdown_has_commands_as_code_and_zones_in_capitals(report: Report) -> 
     assert not [c.content for c in inline if c.type != "code_inline" and ("`" in c.content or " utc" in c.content)]
 
 
-def test_hostile_text_is_data_in_tables(tmp_path: Path) -> None:
+def test_hostile_text_is_data_in_tables() -> None:
     """A table holds what there was, to be shown by others; a lone surrogate never gets as far: findings travel as Arrow."""
-    for n, (name, words) in enumerate(ATTACKS.items()):
+    for name, words in ATTACKS.items():
         if name != "surrogate":
-            parquet.write(forged(words), tmp_path / f"{n}")
-            assert pq.read_table(tmp_path / f"{n}" / "findings.parquet")["summary"].to_pylist() == [words] * 3
+            report = forged(words)
+            details = of_report(report.cluster, report.findings, report.incidents)["finding_details"]
+            assert details["summary"].to_pylist() == [words] * 3
+
+
+def test_a_spreadsheet_runs_no_text_of_a_log(tmp_path: Path) -> None:
+    case = CaseInput(make(tmp_path / "a.case", recorded.events("zombie-leader-3.9.1-kraft")))
+    tables.write_csv(forged("=HYPERLINK(1)"), tmp_path / "csv", case)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "csv" / "findings.csv").read_text("utf-8"))))
+    assert {row["summary"] for row in rows} == {"'=HYPERLINK(1)"}
+    steps = list(csv.DictReader(io.StringIO((tmp_path / "csv" / "timeline.csv").read_text("utf-8"))))
+    assert len(steps) == len(case.case.table("steps")) and all(row["time"].endswith("Z") for row in steps if row["time"])
 
 
 # from a case, and to where
@@ -387,7 +399,7 @@ def test_a_case_gives_the_same_files(tmp_path: Path) -> None:
     there = replace(local.report(events), command=("analyze", "evidence"))
     assert {name: (tmp_path / name).read_text("utf-8") for name in TEXTS} == {name: text(name, there) for name in TEXTS}
     for format in DIRECTORIES:
-        format.write(there, tmp_path / "straight" / format.name)
+        format.write(there, tmp_path / "straight" / format.name, CaseInput(Case(tmp_path / "a.case")))
         assert content(tmp_path / format.name) == content(tmp_path / "straight" / format.name) != {}
     one = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), "--sarif", "-"])
     assert one.stdout == text("sarif", there)
