@@ -7,6 +7,7 @@ commits (archive), or a sentence about it (views.clusters). None of it depends o
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -29,6 +30,10 @@ from forensics.words import summary
 from parsers.schemas import Row
 
 TABLES = {"runs": RUNS, "seen": SEEN}
+
+
+NIGHTS = 62
+"""Days of a calendar."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,12 @@ class History:
         """Partitions that became lost, or unknown, since the last run that ended before this one."""
         self.partitions: list[dict[str, Any]] = list(known["partitions"]) if known else []
         """The first of them: cluster, topic, partition, verdict before (null: none) and after."""
+        self.accepted: dict[tuple[str, str], dict[str, str]] = {}
+        """Why and since when findings are accepted, by cluster and id."""
+
+    def accept(self, cluster: str, entries: Mapping[str, dict[str, str]]) -> None:
+        """These findings of a cluster, by id, are not new. The values are the reason and the date."""
+        self.accepted |= {(cluster, id): entry for id, entry in entries.items()}
 
     # a run
 
@@ -153,7 +164,7 @@ class History:
         since = next((row["started"] for row in self._since()), None)
         if since is None:
             return {"new": [], "resolved": [], "gone": []}
-        present = [row for row in self.seen.values() if row["gone"] is None]
+        present = [row for key, row in self.seen.items() if row["gone"] is None and key not in self.accepted]
         return {
             "new": [row for row in present if row["new"] >= since],
             "resolved": [row for row in present if row["resolved"] is not None and row["resolved"] >= since and row["new"] < since],
@@ -169,13 +180,25 @@ class History:
         """The last run and what it changed, as JSON values, for the summary of the audit."""
         changed = {name: [_brief(row) for row in sorted(rows, key=_urgency)] for name, rows in self._changed().items()}
         run = _brief(self.runs[-1]) if self.runs else None
+        named = [{"cluster": cluster, "finding": id, **why} for (cluster, id), why in sorted(self.accepted.items())]
         return {
             "run": run,
             "before": timestamp(self.before),
             **changed,
+            "accepted": named,
             "worse": dict(self.worse),
             "worse_partitions": list(self.partitions),
         }
+
+    def calendar(self) -> tuple[list[str], dict[str, list[str | None]]]:
+        """The days of the last NIGHTS runs that ended, the last run of each day, and for each cluster the highest severity on each of them;
+        "" without a finding, None before the first."""
+        days = {row["started"].date().isoformat(): row["started"] for row in self.runs if row["ended"] is not None}
+        nights = sorted(days.items())[-NIGHTS:]
+        of: dict[str, list[Row]] = defaultdict(list)
+        for (cluster, _), row in self.seen.items():
+            of[cluster].append(row)
+        return [day for day, _ in nights], {cluster: [_worst(of[cluster], at) for _, at in nights] for cluster in sorted(of)}
 
     def fails(self, on: str) -> bool:
         """Whether a finding of this severity or above is new, or partitions became lost (or unknown)."""
@@ -203,6 +226,13 @@ class History:
     def entry(self) -> dict[str, Any]:
         """For the manifest."""
         return {"files": self.files, "worse": self.worse, "partitions": self.partitions}
+
+
+def _worst(rows: Sequence[Row], at: datetime) -> str | None:
+    if all(row["first_seen"] > at for row in rows):
+        return None
+    there = [row["severity"] for row in rows if row["first_seen"] <= at and (row["gone"] is None or row["gone"] > at)]
+    return max(there, key=LEVELS.index, default="")
 
 
 def _before(row: Row) -> int:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forensics.commands.evidence import InvalidInput, Progress, evidence_options
+from forensics.commands.config import config
+from forensics.commands.evidence import InvalidInput, Progress, chosen_cluster, evidence_options
 from forensics.commands.exit_codes import FINDINGS, INCOMPLETE
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.fail_on import fail_on_option, fails
@@ -140,7 +141,7 @@ def report(
                 exports.without_case(error)
         exports.write(shown, source if isinstance(source, CaseInput) else None)
         rescue(kept, source, exports, options, progress)
-    if fails(fail_on, (f.severity for f in shown.findings), (shown.headline.loss,)):
+    if fails(fail_on, (f.severity for f in config().left((chosen_cluster(), f) for f in shown.findings)), (shown.headline.loss,)):
         raise click.exceptions.Exit(FINDINGS)
     if not shown.complete:
         raise click.exceptions.Exit(INCOMPLETE)

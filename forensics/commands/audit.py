@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
@@ -18,6 +19,7 @@ from urllib.parse import quote
 import click
 
 from forensics import rule_files
+from forensics.commands.config import config
 from forensics.commands.evidence import (
     InvalidInput,
     Opened,
@@ -54,9 +56,11 @@ if TYPE_CHECKING:
 
     from forensics.audit.archive import AuditDirectory, AuditSettings, ClusterSources, Group
     from forensics.audit.audited import Audit
+    from forensics.audit.history import History
     from forensics.audit.whole import Judged, Work
     from forensics.commands.inputs import CaseInput
     from forensics.model.cluster.build import Options
+    from forensics.model.findings import Finding
     from forensics.output.format import FileFormat
     from forensics.views.clusters import OlderCatalogue
     from forensics.views.document import Report
@@ -246,16 +250,31 @@ def show_clusters(
         found = asked.summaries(found, failed)
         remarks = [*remarks, *asked.remarks]
     words = " ".join(asked.words) if asked is not None else ""
-    clusters = Clusters(found, failed, remarks, display_zone(), history.document(), words, older)
+    left = _accept(audit, history) if config().accepted else None
+    clusters = Clusters(found, failed, remarks, display_zone(), history.document(), words, older, history.calendar())
     if not exports.to_stdout:
         show(clusters, console())
     exports.write_summary(clusters, partial(_cluster_files, audit, asked))
     written().advice[:] = exports.go_on(as_given(str(audit.directory)), ())
     worst, losses = clusters.worst(), [b["loss"] for b in clusters.found.values()]
-    if fails(fail_on, () if worst is None else (worst,), losses) or (fail_on_new is not None and history.fails(fail_on_new)):
+    severities = (f.severity for f in left) if left is not None else () if worst is None else (worst,)
+    if fails(fail_on, severities, losses) or (fail_on_new is not None and history.fails(fail_on_new)):
         raise click.exceptions.Exit(FINDINGS)
     if clusters.unjudged:
         raise click.exceptions.Exit(INCOMPLETE)
+
+
+def _accept(audit: Audit, history: History) -> list[Finding]:
+    """The findings of all clusters that are not accepted; of the others, none is new."""
+    from forensics.case.read import Unreadable
+
+    every: list[tuple[str, Finding]] = []
+    for name in audit.clusters:
+        with suppress(Unreadable):  # the summary names the cluster
+            found = audit.case(name).findings()
+            history.accept(name, {f.id: entry.why for f in found if (entry := config().accepts(f, name)) is not None})
+            every += ((name, f) for f in found)
+    return config().left(every)
 
 
 class Asked:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forensics.commands.config import config
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
 from forensics.commands.fail_on import LEVELS, VERDICTS
 from forensics.commands.help import Command
@@ -102,7 +103,7 @@ def compare(before: str, after: str, request: Request | None = None) -> DiffRepo
 
 def _is_worse(report: DiffReport, level: str) -> bool:
     found = report.difference
-    return bool(found.became(level) if level in VERDICTS else found.worsened(level))
+    return bool(found.became(level) if level in VERDICTS else config().left((chosen_cluster(), f) for f in found.worsened(level)))
 
 
 def _side(case: Case) -> Side:

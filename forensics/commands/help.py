@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from forensics.commands.config import ARGUMENTS
 from forensics.commands.targets import check, conclude
 from forensics.formats import FORMATS
 
@@ -54,6 +55,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Errors about missing and additional words also show what to give."""
+        ctx.meta[ARGUMENTS] = tuple(args)
         example = f"kafka-forensics {self.name} {self.examples[0][1]}".rstrip()
         try:
             rest = super().parse_args(ctx, args)

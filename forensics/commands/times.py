@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from forensics.commands.config import config_option
+
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
     from forensics.output.display_times import DisplayZone
@@ -93,15 +95,17 @@ def since_until_options(since: str, until: str) -> Callable[[F], F]:
 
 
 def display_timezone_option(command: F) -> F:
-    """The zone of times in outputs for people, and of --since and --until; a command gets it from `display_zone`."""
-    return click.option(
+    """The zone of times in outputs for people, and of --since and --until, which a command gets from `display_zone`; and the file that may have a
+    default for it."""
+    option = click.option(
         "--display-timezone",
         metavar="ZONE",
         expose_value=False,
         is_eager=True,
         callback=_display_timezone,
         help="Show times in this zone instead of UTC: a name such as Europe/Berlin, or local. JSON and other formats for programs stay in UTC.",
-    )(command)
+    )
+    return config_option(option(command))
 
 
 def _display_timezone(context: click.Context, option: click.Parameter, text: str | None) -> None:

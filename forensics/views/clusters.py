@@ -34,6 +34,7 @@ from parsers.schemas import located
 
 SCHEMA = "kafka-forensics/clusters/1"
 NOT_JUDGED = "not judged"
+DATA = {FOUND: "LOST", EXCLUDED: "not lost"}
 LOUD = ("high", "critical")
 """Severities of new findings that are listed."""
 RANK = {FOUND: 0, NOT_JUDGED: 1}
@@ -46,7 +47,7 @@ LINES = 3
 """Lines of one cluster."""
 KEPT = 50
 """Lines of one cluster that are kept."""
-WIDEST = 28
+WIDEST = 40
 """Characters of a cluster's name in a line."""
 
 
@@ -123,6 +124,8 @@ class Clusters:
     scope: str = ""
     """The part of each cluster that is shown, in words; empty: everything."""
     older: OlderCatalogue | None = None
+    calendar: tuple[Sequence[str], Mapping[str, Sequence[str | None]]] = ((), {})
+    """As forensics.audit.history.History.calendar."""
 
     def ordered(self) -> list[str]:
         """Names, worst first."""
@@ -165,12 +168,12 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
     judged = [n for n in clusters.ordered() if n in clusters.found]
     yield Text(headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
     yield Text()
+    yield from _news(clusters)
     if judged:
         yield _table(clusters, judged)
         yield Text()
     yield from _lines(clusters, "Lost or truncated", "lost", judged)
     yield from _lines(clusters, "Broken now", "broken", judged)
-    yield from _news(clusters)
     troubles = list(_troubles(clusters))
     if troubles:
         yield Text("Problems", style="bold")
@@ -240,17 +243,16 @@ def headline(clusters: Clusters) -> str:
 
 def _table(clusters: Clusters, names: Sequence[str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold", expand=False)
-    table.add_column("cluster", overflow="fold", max_width=WIDEST)
-    table.add_column("loss", no_wrap=True)
-    for name in (LOST, TAIL_CUT, INTACT, UNKNOWN, "crit", "high"):
+    table.add_column("cluster", no_wrap=True, max_width=WIDEST)
+    table.add_column("data", no_wrap=True)
+    for name in (LOST, TAIL_CUT, INTACT, UNKNOWN, "broken", "crit", "high"):
         table.add_column(name, no_wrap=True, justify="right")
-    table.add_column("until", no_wrap=True)
     for name in names[:LISTED]:
         b = clusters.found[name]
         style = {FOUND: "bold red", EXCLUDED: "green"}.get(b["loss"], "yellow")
-        numbers = [*(b["partitions"][v] for v in (LOST, TAIL_CUT, INTACT, UNKNOWN)), b["findings"]["critical"], b["findings"]["high"]]
-        until = (b["last"] or "")[:10]
-        table.add_row(Text(clean(name)), Text(b["loss"], style=style), *(str(n) if n else "-" for n in numbers), until)
+        levels = (b["findings"]["critical"], b["findings"]["high"])
+        numbers = [*(b["partitions"][v] for v in (LOST, TAIL_CUT, INTACT, UNKNOWN)), len(b["broken"]), *levels]
+        table.add_row(Text(clean(name)), Text(DATA.get(b["loss"], b["loss"]), style=style), *(str(n) if n else "-" for n in numbers))
     if len(names) > LISTED:
         table.add_row(Text(f"and {len(names) - LISTED} more; --json has all"))
     return table

@@ -208,6 +208,10 @@ def clusters() -> Schema:
         "new": described(new, "findings that are new since then, or were less severe: rows of the table `seen`"),
         "resolved": described(new, "findings whose end is known now and was not then"),
         "gone": described(new, "findings that are not in the results any more"),
+        "accepted": described(
+            listed(record({"cluster": TEXT, "finding": ID, "reason": TEXT, "date": TEXT})),
+            "findings that kafka-forensics.toml accepts: they are in the results, and are not new",
+        ),
         "worse": described(record(dict.fromkeys(BAD, COUNT)), "number of partitions that became lost or unknown since then"),
         "worse_partitions": described(listed(partition), f"the first {LISTED} of these partitions"),
     }

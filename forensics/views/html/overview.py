@@ -50,6 +50,8 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
         "clusters": rows,
         "parts": [p for p in (("", loud), (QUIET, [c for c in rows if c not in loud])) if p[1]],
         "version": version(),
+        "nights": clusters.calendar[0],
+        "calendar": {name: clusters.calendar[1][name] for name in clusters.ordered() if name in clusters.calendar[1]},
         **switch(clusters.zone, min(covered, default=EPOCH), max(covered, default=EPOCH)),
     }
     return environment().get_template("clusters.html").render(**values)

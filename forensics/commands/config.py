@@ -1,0 +1,160 @@
+"""`kafka-forensics.toml`: what a team decided once, for every run: accepted findings, and defaults of a few options.
+
+Here: where the file is taken from, its form, and which findings it accepts. Not here: what commands do with them.
+
+A file that weakens a result must not come with the evidence. It is taken from --config, or from the working directory if no path of the command
+contains that directory and only its owner can write the file. Its use is announced, and a loss is only accepted by its id.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date as Day
+from datetime import datetime, timezone
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from forensics.model.findings import Finding
+
+F = TypeVar("F", bound=Callable[..., Any])
+NAME = "kafka-forensics.toml"
+META, ARGUMENTS = "forensics.config", "forensics.arguments"
+MOST_BYTES = 1 << 20
+OPTIONS = ("display-timezone", "fail-on", "fail-on-new", "weight")
+"""Options that may have a default in the file: none that changes what is read or where results go."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An entry: findings for which all the given masks hold. * is any text."""
+
+    reason: str
+    date: Day
+    until: Day | None = None
+    """From this day on, the entry does not count any more."""
+    finding: str | None = None
+    kind: str | None = None
+    cluster: str | None = None
+    topic: str | None = None
+    broker: int | None = None
+
+    @property
+    def why(self) -> dict[str, str]:
+        return {"reason": self.reason, "date": self.date.isoformat()}
+
+    def takes(self, f: Finding, cluster: str | None) -> bool:
+        if self.finding is not None:
+            return f.id == self.finding
+        topics = {p.topic for p in f.places} or {f.topic}
+        return (
+            not f.loss
+            and (self.until is None or datetime.now(timezone.utc).date() < self.until)
+            and fnmatchcase(f.kind, self.kind or "*")
+            and (self.cluster is None or fnmatchcase(cluster or "", self.cluster))
+            and (self.topic is None or all(topic is not None and fnmatchcase(topic, self.topic) for topic in topics))
+            and (self.broker is None or f.brokers == (self.broker,))
+        )
+
+
+@dataclass(frozen=True)
+class Config:
+    path: str = NAME
+    accepted: Sequence[Accepted] = ()
+
+    def accepts(self, f: Finding, cluster: str | None = None) -> Accepted | None:
+        return next((entry for entry in self.accepted if entry.takes(f, cluster)), None)
+
+    def left(self, findings: Iterable[tuple[str | None, Finding]]) -> list[Finding]:
+        """Of findings with their clusters those that are not accepted. Says how many are."""
+        every = list(findings)
+        kept = [f for cluster, f in every if self.accepts(f, cluster) is None]
+        if len(kept) < len(every):
+            kinds = Counter(f.kind for _, f in every) - Counter(f.kind for f in kept)
+            named = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+            click.echo(f"Accepted in {self.path}: {named}. --fail-on and --fail-on-new do not count these findings.", err=True)
+        return kept
+
+
+def config() -> Config:
+    """Of the command that runs."""
+    context = click.get_current_context(silent=True)
+    found: Config = context.meta.get(META, Config()) if context is not None else Config()
+    return found
+
+
+def config_option(command: F) -> F:
+    return click.option(
+        "--config",
+        metavar="FILE",
+        expose_value=False,
+        is_eager=True,
+        callback=_read,
+        help=f"TOML file of accepted findings and defaults; default is {NAME} in the working directory, if that is not in the evidence.",
+    )(command)
+
+
+def _read(context: click.Context, option: click.Parameter, given: str | None) -> None:
+    if given is None and not os.path.lexists(NAME):
+        return
+    path = given or NAME
+    if given is None and (reason := _foreign(context.meta.get(ARGUMENTS, ()))) is not None:
+        click.echo(f"Warning: {NAME} in the working directory is not used: {reason}; --config {NAME} uses it", err=True)
+        return
+    try:
+        accepted, options = _parsed(path)
+    except (OSError, ValueError, TypeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise click.BadParameter(f"{path}: {reason}", context, option) from None
+    context.meta[META] = Config(path, accepted)
+    own = {name: param.name for param in context.command.params for name in param.opts}
+    context.default_map = {str(own[f"--{name}"]): value for name, value in options.items() if f"--{name}" in own}
+    if given is None:
+        click.echo(f"Using {NAME} of the working directory.", err=True)
+
+
+def _foreign(arguments: Sequence[str]) -> str | None:
+    """Why the file of the working directory may be of somebody else; None if it is the user's own."""
+    here = Path.cwd().resolve()
+    if (evidence := next((a for a in arguments if os.path.isdir(a) and here.is_relative_to(os.path.realpath(a))), None)) is not None:
+        return f"the directory lies in {evidence}"
+    found = os.lstat(NAME)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022:
+        return "it is a link, or belongs to or can be changed by another user"
+    return None
+
+
+def _parsed(path: str) -> tuple[list[Accepted], Mapping[str, Any]]:
+    """Raises OSError, ValueError or TypeError."""
+    from parsers.package_data import parsed
+
+    with open(path, "rb") as file:
+        content = dict(parsed(file.read(MOST_BYTES).decode("utf-8")))
+    entries = content.pop("accept", [])
+    if unknown := sorted(content.keys() - {*OPTIONS}):
+        raise ValueError(f"{unknown[0]!r} is not one of {', '.join((*OPTIONS, 'accept'))}")
+    return [_entry(entry, number) for number, entry in enumerate(entries, 1)], content
+
+
+def _entry(entry: Mapping[str, Any], number: int) -> Accepted:
+    known = {f.name: f for f in fields(Accepted)}
+    if unknown := sorted(entry.keys() - known.keys()):
+        raise ValueError(f"entry {number} of accept: {unknown[0]!r} is not one of {', '.join(known)}")
+    if missing := [name for name in ("reason", "date") if not entry.get(name)]:
+        raise ValueError(f"entry {number} of accept has no {missing[0]}")
+    if not entry.keys() & {"finding", "kind", "topic", "broker"}:
+        raise ValueError(f"entry {number} of accept names no finding, kind, topic or broker")
+    for name, value in entry.items():
+        kind = Day if name in ("date", "until") else int if name == "broker" else str
+        if not isinstance(value, kind) or isinstance(value, datetime | bool):
+            raise ValueError(
+                f"entry {number} of accept: {name} = {value!r} is not a {'day' if kind is Day else 'number' if kind is int else 'text'}"
+            )
+    return Accepted(**entry)
