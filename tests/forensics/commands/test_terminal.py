@@ -77,7 +77,7 @@ def test_commands_options_and_kinds_are_completed() -> None:
     assert completed("kafka-forensics", "analyze", "--mark") == ["--markdown"]
     assert completed("kafka-forensics", "analyze", "--fail-on", "cr") == ["critical"]
     assert completed("kafka-forensics", "diff", "a.case", "b.case", "--fail-on-new", "lo") == ["low", "lost"]
-    assert completed("kafka-forensics", "schema", "fin") == ["findings"]
+    assert completed("kafka-forensics", "schema", "fin") == ["findings", "finding_details"]
 
 
 SHOWN = (("report",), ("inspect",), ("timeline", "--topic", "orders", "--partition", "0"), ("checkpoints", "--all"), ("plan",))
