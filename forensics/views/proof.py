@@ -43,7 +43,7 @@ from forensics.proof.verdict import (
     losses,
     rows_of,
 )
-from forensics.words.formats import counted, moment, period
+from forensics.words.formats import cell_words, counted, moment, period
 
 Row = Mapping[str, Any]
 """A record of forensics.proof.records.HANDOVER."""
@@ -197,10 +197,10 @@ class Section:
     """By row and cell, the earlier row that leaves this cell open for the same reason."""
 
     def opened(self, row: ShownRow) -> Iterator[tuple[str, str]]:
-        """The cells of a row that leave the verdict open, each with the reason; a reason is stated once."""
+        """The cells of a row that leave the verdict open, in words, each with the reason; a reason is stated once."""
         for cell, note in row.open:
             before = self.repeated.get((row.row, cell))
-            yield cell, note if before is None else f"as in row {before}"
+            yield cell_words(cell), note if before is None else f"as in row {before}"
 
 
 def section(proof: Proof, most: int | None = ALL, around: int = AROUND) -> Section:

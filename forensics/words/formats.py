@@ -138,6 +138,22 @@ OF_TEXTS: Mapping[str, Callable[[Sequence[str], str], str]] = {
     "lines": lambda value, word: (word or "; ").join(value),
 }
 """Formats of a list whose elements are words already."""
+CELLS: Mapping[str, str] = {
+    "unseen": "unseen changes",
+    "unexplained_truncations": "unexplained cuts",
+    "had_all": "all committed records",
+    "sole_commit": "committed by the leader alone",
+    "sole_restart": "restart of the only in-sync replica",
+    "last_isr_member_lost_tail": "end of the only in-sync replica's log",
+    "resent": "sent again",
+}
+"""What readers of the proof see in place of the names of some cells; underscores of the others are spaces."""
+
+
+def cell_words(name: str) -> str:
+    return CELLS.get(name) or name.replace("_", " ")
+
+
 FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "brokers": lambda value, _: brokers_named(value if isinstance(value, tuple) else (value,)),
     "nodes": _nodes,
@@ -154,5 +170,6 @@ FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "ids": lambda value, _: str(list(value)),
     "agree": lambda value, forms: forms.partition("|")[0 if single(value) else 2],
     "if": lambda value, words: words,
+    "cell": lambda value, _: cell_words(value),
 }
 """Formats by name, each with what follows the name: 'count offset', 'agree is|are', 'numbered node', 'period and', 'number .1f'."""

@@ -250,16 +250,15 @@ def test_words_of_records_that_may_have_been_committed() -> None:
 
 def test_words_of_records_that_are_only_possibly_gone_name_what_is_open() -> None:
     assert reason(change(removed=(tail(5, 8, written_before_handover=EITHER),), high_watermark=Interval())).endswith(
-        "; proof row 1, high_watermark)"
+        "; proof row 1, high watermark)"
     )
-    assert reason(change(removed=(tail(5, 8),)), change(unexplained_truncations=EITHER)).endswith("; proof row 2, unexplained_truncations)")
+    assert reason(change(removed=(tail(5, 8),)), change(unexplained_truncations=EITHER)).endswith("; proof row 2, unexplained cuts)")
 
 
 def test_words_of_what_leaves_it_open_name_the_row_and_the_cell() -> None:
     row = change(unexplained_truncations=EITHER).noted("unexplained_truncations", said("handover/no-server-log", leader=2))
     assert (
-        reason(row)
-        == "no server.log of broker 2, which led the partition, was collected (leader epoch 1; proof row 1, unexplained_truncations)"
+        reason(row) == "no server.log of broker 2, which led the partition, was collected (leader epoch 1; proof row 1, unexplained cuts)"
     )
     rows = [
         closed(BEGIN, 0, unseen=Interval()).noted("unseen", said("handover/no-epoch")),
@@ -267,7 +266,10 @@ def test_words_of_what_leaves_it_open_name_the_row_and_the_cell() -> None:
         closed(END, 1, unseen=Interval()).noted("unseen", said("handover/mentioned", leader_epoch=2)),
     ]
     found = verdict(rows)
-    assert text(why(rows, found)) == "no leader epoch is in the evidence (start of the evidence; proof row 0, unseen)"
+    assert (
+        text(why(rows, found))
+        == "the evidence does not show which broker led in which leader epoch (start of the evidence; proof row 0, unseen changes)"
+    )
     assert [note_of(rows[left.row], left.cell).id for left in found.decides] == [
         "handover/no-epoch",
         "handover/no-server-log",
@@ -298,7 +300,7 @@ def test_a_contradiction_is_called_one() -> None:
     assert text(note_of(row, "log")) == "the evidence about log contradicts itself"
     assert (
         text(note_of(change(removed=(tail(lost_in_this_handover=only()),)), "lost_in_this_handover"))
-        == "the evidence about lost_in_this_handover contradicts itself"
+        == "the evidence about lost in this handover contradicts itself"
     )
 
 

@@ -173,8 +173,8 @@ def test_a_reason_is_stated_once_and_premises_are_listed() -> None:
     }
     premises = {1: said("coverage/cut", path="server.log", characters=9)}
     shown = printed(table([row(n, BEGIN if not n else CHANGE, premises=premises, **unclear) for n in range(3)]), 120)
-    assert shown.count("open: unexplained_truncations: no server.log of broker 1, which led the partition, was collected") == 1
-    assert shown.count("open: unexplained_truncations: as in row 0") == 2
+    assert shown.count("open: unexplained cuts: no server.log of broker 1, which led the partition, was collected") == 1
+    assert shown.count("open: unexplained cuts: as in row 0") == 2
     assert shown.count("broker 1: the lines of server.log are cut at 9 characters") == 1
 
 
