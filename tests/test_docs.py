@@ -1,14 +1,17 @@
 """The pages of the documentation: their generated parts, links, and the files that they name."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
 from docs import hooks
 from docs.tables import PARTS, pages, written
+from forensics.cli import cli
 from tests.support.paths import ROOT
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))]
@@ -56,6 +59,21 @@ def test_links_lead_to_pages_and_headings(page: Path) -> None:
 def test_files_that_a_page_names_exist(page: Path) -> None:
     named = {name.rstrip("/.") for name in NAMED.findall(page.read_text("utf-8")) if not INVENTED.search(name)}
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_a_page_can_be_typed(page: Path) -> None:
+    """Every option exists, and every argument that a command needs is there."""
+    blocks = re.findall(r"(?ms)^```(?:sh|console)\n(.*?)^```", page.read_text("utf-8"))
+    lines = re.findall(r"(?m)^(?:\$ )?kafka-forensics (.*)", "\n".join(blocks).replace("\\\n", " "))
+    for line in lines:
+        name, *words = shlex.split(re.split(r" [|>] ", line)[0], comments=True)
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None, line
+        context = click.Context(command, info_name=name)
+        given, _, _ = command.make_parser(context).parse_args([word for word in words if word not in ("-h", "--help")])
+        missing = [p.name for p in command.params if p.required and not given.get(p.name) and "--help" not in words]
+        assert missing == [], line
 
 
 def test_the_site_has_every_page_once() -> None:
