@@ -233,7 +233,7 @@ def older(directory: Path) -> None:
             return pa.struct([f.with_type(without_new_fields(f.type)) for f in kind if f.name not in ("written", "records", "clients")])
         return kind
 
-    file = directory / "findings.parquet"
+    file = directory / "finding_details.parquet"
     rows = pq.read_table(file)
     schema = pa.schema([pa.field(f.name, without_new_fields(f.type)) for f in rows.schema if f.name not in ("written", "start_latest")])
     former = pa.Table.from_pylist([{**row, "of_old": 1} for row in rows.to_pylist()], schema=schema.append(pa.field("of_old", pa.int8())))
