@@ -476,8 +476,8 @@ def _unknown_because(p: FinalPartition) -> str:
 
 def loss(p: FinalPartition, choice: int) -> str:
     """The loss if `choice` is elected, as far as the evidence shows."""
-    have = p.ends.get(choice)
-    reached = max((end for broker, end in p.ends.items() if broker != choice), default=None)
+    have = next((end.offset for end in p.ends if end.broker == choice), None)
+    reached = max((end.offset for end in p.ends if end.broker != choice), default=None)
     best = max((x for x in (reached, p.high_watermark) if x is not None), default=None)
     if have is None or best is None:
         return "the loss is unknown: the evidence does not show where the logs end"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -21,47 +21,37 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.record import Int32, Record, reader, struct
 from forensics.model.times import undated_first
-from parsers.schemas import documented
 
 INTERNAL = "__cluster_metadata"
-_END = pa.struct([("broker", pa.int32()), ("offset", pa.int64())])
-SCHEMA = pa.schema(
-    [
-        documented("topic", pa.string(), "topic name"),
-        documented("partition", pa.int32(), "partition index"),
-        documented("replicas", pa.list_(pa.int32()), "assigned replicas, the preferred leader first; null or empty if unknown"),
-        documented("leader", pa.int32(), "leader at the end; -1: no leader, null: unknown"),
-        documented("isr", pa.list_(pa.int32()), "in-sync replicas at the end"),
-        documented("moving", pa.bool_(), "a reassignment is under way"),
-        documented("high_watermark", pa.int64(), "high watermark (HW); null if unknown"),
-        documented("ends", pa.list_(_END), "highest known log end offset of each replica; only for partitions without a leader"),
-        documented("leaderless", pa.timestamp("us"), "begin of the time without a leader (UTC); null if there is a leader"),
-    ]
-)
-"""A row for each partition. `replicas` is null if no evidence names the assignment with its order, `leader` if none names one (-1: no
-leader). `ends` and `high_watermark`, the highest known log end of each replica and the highest known HW, are set only for partitions
-without a leader."""
 
 
 @dataclass(frozen=True, slots=True)
-class FinalPartition:
-    """`replicas` empty: assignment unknown. `leader` None: unknown, -1: none, since `leaderless`. `ends`: log end offset by broker, if
-    known."""
+class ReplicaEnd(Record):
+    broker: Annotated[Int32, "broker id"]
+    offset: Annotated[int, "its highest known log end offset"]
 
-    topic: str
-    partition: int
-    replicas: tuple[int, ...]
-    leader: int | None
-    isr: tuple[int, ...]
-    moving: bool = False
-    high_watermark: int | None = None
-    ends: Mapping[int, int] = field(default_factory=dict)
-    leaderless: datetime | None = None
+
+@dataclass(frozen=True, slots=True)
+class FinalPartition(Record):
+    topic: Annotated[str, "topic name"]
+    partition: Annotated[Int32, "partition index"]
+    replicas: Annotated[tuple[Int32, ...], "assigned replicas, the preferred leader first; null or empty if unknown"]
+    leader: Annotated[Int32 | None, "leader at the end; -1: no leader, null: unknown"]
+    isr: Annotated[tuple[Int32, ...], "in-sync replicas at the end"]
+    moving: Annotated[bool, "a reassignment is under way"] = False
+    high_watermark: Annotated[int | None, "high watermark (HW); null if unknown"] = None
+    ends: Annotated[tuple[ReplicaEnd, ...], "highest known log end offset of each replica; only for partitions without a leader"] = ()
+    leaderless: Annotated[datetime | None, "begin of the time without a leader (UTC); null if there is a leader"] = None
 
     @property
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+SCHEMA = pa.schema(list(struct(FinalPartition)))
+"""A row for each partition. `high_watermark` and `ends` are set only for partitions without a leader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +70,19 @@ def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[
         return
     now = timeline.standing
     replicas = now.replicas if now.preferred is not None else ()
-    yield {
-        "topic": timeline.topic,
-        "partition": timeline.partition,
-        "replicas": list(replicas) or None,
-        "leader": now.leader,
-        "isr": [b for b in now.isr if not replicas or b in replicas],
-        "moving": now.moving,
-        "high_watermark": _high_watermark(timeline) if now.leader == -1 else None,
-        "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if now.leader == -1 else None,
-        "leaderless": min(
-            (s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.states_with_describe)) if s.at is not None), default=None
-        ),
-    }
+    lost = now.leader == -1
+    without = (s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.states_with_describe)) if s.at is not None)
+    yield FinalPartition(
+        timeline.topic,
+        timeline.partition,
+        replicas,
+        now.leader,
+        tuple(b for b in now.isr if not replicas or b in replicas),
+        now.moving,
+        _high_watermark(timeline) if lost else None,
+        tuple(ReplicaEnd(b, o) for b, o in sorted(_ends(timeline).items())) if lost else (),
+        min(without, default=None),
+    ).row()
 
 
 def _deleted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -119,21 +109,7 @@ def _high_watermark(timeline: PartitionTimeline) -> int | None:
 
 def partitions(rows: Iterable[Mapping[str, Any]]) -> list[FinalPartition]:
     """The rows as planning takes them, by name."""
-    found = [
-        FinalPartition(
-            topic=r["topic"],
-            partition=r["partition"],
-            replicas=tuple(r["replicas"] or ()),
-            leader=r["leader"],
-            isr=tuple(r["isr"] or ()),
-            moving=bool(r["moving"]),
-            high_watermark=r["high_watermark"],
-            ends={e["broker"]: e["offset"] for e in r["ends"] or ()},
-            leaderless=r["leaderless"],
-        )
-        for r in rows
-    ]
-    return sorted(found, key=lambda p: (p.topic, p.partition))
+    return sorted(map(reader(FinalPartition), rows), key=lambda p: (p.topic, p.partition))
 
 
 # brokers

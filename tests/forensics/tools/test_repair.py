@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.model.cluster.final_state import ReplicaEnd
 from forensics.model.cluster.versions import parsed
 from forensics.model.message import said
 from forensics.tools.kafka_tools import MAX_BYTES, ToolInput, Tools, election_files, reassignment_files
@@ -285,7 +286,7 @@ def test_no_assignment_is_made_that_names_a_broker_that_is_gone() -> None:
 
 
 def test_the_last_resort_says_what_it_costs() -> None:
-    offline = part(0, (1, 2, 3), leader=-1, isr=(1,), high_watermark=140, ends={1: 150, 2: 100, 3: 120})
+    offline = part(0, (1, 2, 3), leader=-1, isr=(1,), high_watermark=140, ends=(ReplicaEnd(1, 150), ReplicaEnd(2, 100), ReplicaEnd(3, 120)))
     found = plan([offline], [Broker(1, "down"), *living(2, 3)])
     (change,) = changes(found, UNCLEAN).values()
     assert change.new_leader == 2
