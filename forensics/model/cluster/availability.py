@@ -463,7 +463,7 @@ class Outage:
     """The run that ended; None if only a controller reported it."""
     since: datetime | None
     """The first event of the stop; for a crash, which prints nothing, the last line in any of its logs: it ran at least until then. Lines
-    about partitions, of which there may be millions, are added by forensics.model.partition.last_events."""
+    about partitions, of which there may be millions, are added by forensics.model.partition.crash_times."""
     until: datetime | None
     """Time of the next start; None if no later start is known."""
     known: datetime | None

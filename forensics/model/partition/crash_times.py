@@ -1,6 +1,6 @@
 """When nodes crashed: a crash prints nothing, so it lies between the last line that the node wrote and the moment others noticed.
 
-Here: that span of each crash, from the node's availability, from other nodes and from its partitions. Not here: whether a broker crashed
+Here: that span of each crash, from the node's availability, from other nodes and from the last lines about its partitions. Not here: whether a broker crashed
 (forensics.model.cluster.availability), or why a replica left an ISR (forensics.model.partition.absences).
 """
 
@@ -8,32 +8,80 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
-from forensics.model.cluster.availability import Outage
-from forensics.model.cluster.facts import Cluster
+import pyarrow as pa
+
+from forensics.model.cluster.availability import KILLED, Outage, spoken
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.process_errors import who
 from forensics.model.cluster.quorum import first_without
 from forensics.model.findings import Fact
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.absences import ABSENCES, LOG_DIR, NEW, REASSIGNED
-from forensics.model.partition.last_events import LAST_LINES, latest
 from forensics.model.partition.placement import STEPS
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 
 T = TypeVar("T")
+
+# the last lines about partitions
+
+_NEXT_START = itemgetter(1)
+
+
+def last_events(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """A killed process prints nothing at its end, and may not have printed anything about itself for months, but it prints lines about its
+    partitions."""
+    for broker, replica in sorted(timeline.replicas.items()):
+        crashes = killed(cluster).get(broker, ())
+        own = sorted(e.at for e in replica.events if e.at is not None and spoken(e)) if crashes else []
+        line = 0
+        while line < len(own) and (place := bisect_right(crashes, own[line], key=_NEXT_START)) < len(crashes):
+            since, next_start = crashes[place]
+            line = bisect_left(own, next_start, line)
+            if own[line - 1] > since:
+                yield {"broker": broker, "next_start": next_start, "at": own[line - 1]}
+
+
+@cached_on_cluster
+def killed(cluster: Cluster) -> dict[int, list[tuple[datetime, datetime]]]:
+    """The crashes of each node by time: the last line about its process, and when the next process began."""
+    found: dict[int, list[tuple[datetime, datetime]]] = {}
+    for node in cluster.nodes:
+        outages = (a for a in cluster.availability(node).outages if a.how == KILLED)
+        if own := [(a.since, a.followed) for a in outages if a.since is not None and a.followed is not None]:
+            found[node] = sorted(own, key=_NEXT_START)
+    return found
+
+
+def _latest(rows: Iterable[Mapping[str, Any]], found: dict[tuple[int, datetime], datetime]) -> None:
+    """For each crash in these rows, updates `found` with the time of the last line."""
+    for r in rows:
+        key = (r["broker"], r["next_start"])
+        found[key] = max(r["at"], found.get(key, r["at"]))
+
+
+LAST_LINES = Fact(
+    "last_lines_before_crash",
+    pa.list_(pa.struct([("broker", pa.int32()), ("next_start", pa.timestamp("us")), ("at", pa.timestamp("us"))])),
+    "the last lines about it that brokers printed before they crashed; `next_start`: when the next process began",
+    lambda timeline, cluster: list(last_events(timeline, cluster)),
+)
 FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_LINES)
 """Facts about partitions that the times are read from."""
 
 _WITHOUT_CRASH = frozenset({LOG_DIR, NEW, REASSIGNED})
 """Causes of absences that a running broker has."""
+
+# crashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +197,7 @@ class CrashTimes:
         """By broker and time of its next start, its last line about a partition before a crash."""
         found: dict[tuple[int, datetime], datetime] = {}
         for p in self._partitions:
-            latest(p.get("last_lines_before_crash") or (), found)
+            _latest(p.get("last_lines_before_crash") or (), found)
         return found
 
     @cached_property

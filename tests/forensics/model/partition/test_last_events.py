@@ -9,7 +9,7 @@ import pytest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition import last_events
+from forensics.model.partition import crash_times
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.timeline import PartitionTimeline
 
@@ -24,9 +24,9 @@ def test_each_death_has_the_last_word_of_its_life(seed: int, monkeypatch: pytest
     ends = sorted(dice.choices(range(60), k=2 * dice.randrange(12)))
     deaths = list(zip(map(at, ends[::2]), map(at, ends[1::2]), strict=True))
     words = [at(dice.randrange(60)) for _ in range(dice.randrange(12))]
-    monkeypatch.setattr(last_events, "killed", lambda cluster: {1: deaths})
+    monkeypatch.setattr(crash_times, "killed", lambda cluster: {1: deaths})
     told = [Event(event="log-load", source="server.log", line=n, at=word) for n, word in enumerate(words)]
     timeline = PartitionTimeline("t", 0, 0, replicas={1: Replica(1, events=told)})
     before = [(died, max((w for w in words if w < died), default=datetime.min), since) for since, died in deaths]
     expected = [{"broker": 1, "next_start": died, "at": last} for died, last, since in before if last > since]
-    assert list(last_events.last_events(timeline, Cluster())) == expected
+    assert list(crash_times.last_events(timeline, Cluster())) == expected
