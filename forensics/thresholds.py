@@ -221,6 +221,8 @@ REFUSED_START_ENDS = timedelta(minutes=1)
 """A start ends within this time after its registration was refused."""
 FETCH_UNANSWERED = timedelta(minutes=1)
 """A follower waits for an answer for replica.socket.timeout.ms (30 s), and leaves the ISR meanwhile."""
+SHOWN_AS_ONE = timedelta(seconds=2)
+"""Events of one kind that begin at most this long after each other are one line of the first screen."""
 SAME_STORY_ENTRY = timedelta(seconds=2)
 """A leader that begins this soon after the controller's decision is shown in the same entry."""
 SILENCE_SHOWN = timedelta(minutes=10)

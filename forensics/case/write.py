@@ -165,7 +165,7 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, pa
 
 
 def _manifest(origin: Origin, resolver: EventResolver, cluster: Cluster, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
-    verdict = headline(found.findings, found.partitions, cluster=cluster)
+    verdict = headline(found.findings, found.partitions, cluster=cluster, incidents=found.incidents)
     return {
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},

@@ -22,6 +22,7 @@ from forensics.commands.new_case import NewCase, new_case
 from forensics.commands.output import console
 from forensics.commands.rescue import rescue
 from forensics.commands.selection import Request, check, selection_options
+from forensics.commands.tables import as_given
 from forensics.commands.targets import OutputDirectory, noted
 from forensics.commands.times import display_timezone_option, display_zone
 
@@ -39,6 +40,7 @@ def report_options(command: F) -> F:
     for decorate in (
         display_timezone_option,
         selection_options("findings"),
+        extent_options,
         export_options,
         click.option(
             "--weight",
@@ -49,6 +51,17 @@ def report_options(command: F) -> F:
             help="Weight of a load metric, default 1: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics (may be repeated).",
         ),
         fail_on_option(),
+    ):
+        command = decorate(command)
+    return command
+
+
+def extent_options(command: F) -> F:
+    """How much the terminal shows."""
+    for decorate in (
+        click.option("--all", "every", is_flag=True, help="Print all losses, findings, steps and limits, not only the first screen."),
+        click.option("-n", "most", type=click.IntRange(1), metavar="N", help="With --all: at most N findings, default 50."),
+        click.option("-q", "--quiet", is_flag=True, help="Print only the verdict."),
     ):
         command = decorate(command)
     return command
@@ -85,6 +98,9 @@ def command(
     exports: Exports,
     fail_on: str | None,
     weights: Mapping[str, float],
+    every: bool,
+    most: int | None,
+    quiet: bool,
     **requested: Any,
 ) -> None:
     """Report what was lost, when and why.
@@ -92,7 +108,8 @@ def command(
     All PATHs together are the evidence of ONE cluster. Each is a directory, an archive (tar, zip; gz, bz2, xz, zst; also nested) or a file,
     local or s3://bucket/key. Instead of evidence, PATH can be one case.
 
-    A summary is printed, with the verdict in the first and the last lines. The output options write complete reports. Use - as FILE to write
+    One screen is printed: what was lost or broke, why, whether it is over, and what to do. --all prints everything. The output options write
+    complete reports. Use - as FILE to write
     to stdout; then nothing else is printed.
     """
     exports.check(paths)
@@ -103,7 +120,7 @@ def command(
     found = open_input(paths, progress)
     if new is not None and not isinstance(found, EvidenceInput):
         raise InvalidInput(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
-    report(found, progress, exports, Request(**requested), weights, fail_on, new)
+    report(found, progress, exports, Request(**requested), weights, fail_on, new, every=every, most=most, quiet=quiet)
 
 
 def report(
@@ -114,8 +131,10 @@ def report(
     weights: Mapping[str, float],
     fail_on: str | None,
     new: NewCase | None = None,
+    **extent: Any,
 ) -> None:
-    """Shows the results, and then writes the new case and what else is requested: nobody waits for files to read the verdict."""
+    """Shows the results, and then writes the new case and what else is requested: nobody waits for files to read the verdict. `extent`: the
+    values of extent_options."""
     selection = request.selection(found.cluster)
     found.cluster.weights = dict(weights)
     found.to_keep = new is not None or exports.needs_case
@@ -127,7 +146,8 @@ def report(
     if not exports.to_stdout:
         from forensics.views.text import show
 
-        show(shown, console())
+        case = as_given(str(found.case.directory)) if isinstance(found, CaseInput) else new.given if new is not None else None
+        show(shown, console(), case=case, **extent)
     with ExitStack() as stack:
         kept = found
         if new is not None:
@@ -141,7 +161,7 @@ def report(
                 exports.without_case(error)
         exports.write(shown, source if isinstance(source, CaseInput) else None)
         rescue(kept, source, exports, options, progress)
-    if fails(fail_on, (f.severity for f in config().left((chosen_cluster(), f) for f in shown.findings)), (shown.headline.loss,)):
+    if fails(fail_on, (f.severity for f in config().left((chosen_cluster(), f) for f in shown.findings)), shown.headline.losses):
         raise click.exceptions.Exit(FINDINGS)
     if not shown.complete:
         raise click.exceptions.Exit(INCOMPLETE)

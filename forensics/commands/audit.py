@@ -240,6 +240,7 @@ def show_clusters(
     older: OlderCatalogue | None = None,
 ) -> None:
     """Shows all clusters of an audit. `request`: the part of each that is shown. `older`: files that an older version read."""
+    from forensics.proof.verdict import TAIL_CUT
     from forensics.views.clusters import Clusters, show
 
     history = audit.history()
@@ -256,7 +257,8 @@ def show_clusters(
         show(clusters, console())
     exports.write_summary(clusters, partial(_cluster_files, audit, asked))
     written().advice[:] = exports.go_on(as_given(str(audit.directory)), ())
-    worst, losses = clusters.worst(), [b["loss"] for b in clusters.found.values()]
+    cut = [TAIL_CUT for b in clusters.found.values() if b["partitions"].get(TAIL_CUT)]
+    worst, losses = clusters.worst(), [*(b["loss"] for b in clusters.found.values()), *cut]
     severities = (f.severity for f in left) if left is not None else () if worst is None else (worst,)
     if fails(fail_on, severities, losses) or (fail_on_new is not None and history.fails(fail_on_new)):
         raise click.exceptions.Exit(FINDINGS)

@@ -12,10 +12,11 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 LEVELS = ("info", "low", "medium", "high", "critical")
-VERDICTS = ("lost", "unknown")
-"""'lost': committed data was lost; 'unknown': it was lost, or that is unknown."""
-_FAILING = {"lost": ("found",), "unknown": ("found", "unknown")}
-"""The values of the overall verdict (forensics.views.headline) for which each of them fails."""
+VERDICTS = ("lost", "tail-cut", "unknown")
+"""'lost': committed data was lost; 'tail-cut': it was, or records that producers with acks=0 or acks=1 count as written; 'unknown': it was
+lost, or that is unknown."""
+_FAILING = {"lost": ("found",), "tail-cut": ("found", "tail-cut"), "unknown": ("found", "unknown")}
+"""The losses (Headline.losses in forensics.views) for which each of them fails."""
 
 
 def fail_on_option(more: str = "") -> Callable[[F], F]:
@@ -24,8 +25,8 @@ def fail_on_option(more: str = "") -> Callable[[F], F]:
         "--fail-on",
         type=click.Choice((*LEVELS, *VERDICTS)),
         metavar="LEVEL|VERDICT",
-        help=f"Exit with code 1 if a finding has at least this severity ({', '.join(LEVELS)}){more}; or if data was lost (lost), or if that is "
-        "not excluded (unknown).",
+        help=f"Exit with code 1 if a finding has at least this severity ({', '.join(LEVELS)}){more}; or if data was lost (lost), if that "
+        "is not excluded (unknown), or if records are gone that producers with acks=0/1 count as written (tail-cut).",
     )
 
 

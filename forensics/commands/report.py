@@ -25,7 +25,8 @@ from forensics.commands.tables import local_tables
     rank=20,
     summary="Show the results in a case, or of all clusters of an audit.",
     examples=(
-        ("The summary that analyze printed", "incident.case"),
+        ("The screen that analyze printed", "incident.case"),
+        ("All losses, findings, steps and limits", "incident.case --all"),
         ("The draft of a review", "incident.case --markdown review.md"),
         ("Files for ui.perfetto.dev and for Timesketch", "incident.case --perfetto trace.json --timesketch events.jsonl"),
         ("Tables for DuckDB or pandas", "incident.case --parquet tables/"),
@@ -34,7 +35,16 @@ from forensics.commands.tables import local_tables
 @click.argument("case", type=click.Path(path_type=str))
 @cluster_option
 @report_options
-def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[str, float], **requested: Any) -> None:
+def command(
+    case: str,
+    exports: Exports,
+    fail_on: str | None,
+    weights: Mapping[str, float],
+    every: bool,
+    most: int | None,
+    quiet: bool,
+    **requested: Any,
+) -> None:
     """Show the results in a case, as analyze showed them.
 
     CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one cluster;
@@ -49,9 +59,11 @@ def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[s
 
         if weights:
             raise click.UsageError("--weight is for the report of one cluster; choose the cluster with --cluster NAME")
+        if every or most is not None or quiet:
+            raise click.UsageError("--all, -n and --quiet are for the report of one cluster; choose the cluster with --cluster NAME")
         exports.check_summary()
         audit = Audit(place) if remote is None else Audit(place, remote.bring)
         show_clusters(audit, exports, fail_on, request=Request(**requested))
         return
     exports.check()
-    report(open_case(str(place)), Progress(), exports, Request(**requested), weights, fail_on)
+    report(open_case(str(place)), Progress(), exports, Request(**requested), weights, fail_on, every=every, most=most, quiet=quiet)

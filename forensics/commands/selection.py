@@ -1,4 +1,5 @@
-"""The requested part of what a command shows: `--topic`, `--partition`, `--broker`, `--since` and `--until`.
+"""The requested part of what a command shows: `--topic`, `--partition`, `--broker`, `--kind`, `--severity`, `--since`
+and `--until`.
 
 Here: the options, and the errors for names that are not in the evidence. Not here: what a selection means for a report (views.scope).
 """
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forensics.commands.evidence import InvalidInput
+from forensics.commands.fail_on import LEVELS
 from forensics.commands.names import CLOSE
 from forensics.commands.numbers import BROKER, PARTITION
 from forensics.commands.times import When, since_until_options, window
@@ -29,7 +31,7 @@ FOUND = 20
 
 
 def selection_options(what: str, *names: str) -> Callable[[F], F]:
-    """These of the options topic, partition, broker and since (with until), or all; as parameters for Request. `what`: what they select."""
+    """These of the options topic, partition, broker, kind, severity and since (with until), or all; as parameters for Request. `what`: what they select."""
     options: Mapping[str, Callable[[F], F]] = {
         "topic": click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated)."),
         "partition": click.option(
@@ -38,6 +40,8 @@ def selection_options(what: str, *names: str) -> Callable[[F], F]:
         "broker": click.option(
             "--broker", "brokers", multiple=True, type=BROKER, metavar="ID", help=f"Only {what} of this broker (may be repeated)."
         ),
+        "kind": click.option("--kind", "kinds", multiple=True, metavar="KIND", help=f"Only {what} of this kind (may be repeated)."),
+        "severity": click.option("--severity", type=click.Choice(LEVELS), help=f"Only {what} of at least this severity."),
         "since": since_until_options(f"Only {what} from this time on.", f"Only {what} up to this time."),
     }
 
@@ -58,20 +62,23 @@ class Request:
     brokers: tuple[int, ...] = ()
     since: When | None = None
     until: When | None = None
+    kinds: tuple[str, ...] = ()
+    severity: str | None = None
 
     def selection(self, cluster: Cluster) -> Selection:
         """The selection in this cluster's evidence. Raises click.UsageError if no evidence can lie between the times."""
         from forensics.views.scope import Selection
 
-        return Selection(self.topics, self.partitions, self.brokers, *window(self.since, self.until, cluster))
+        return Selection(self.topics, self.partitions, self.brokers, *window(self.since, self.until, cluster), self.kinds, self.severity)
 
     @property
     def words(self) -> list[str]:
         """The options as words of a command."""
-        many = {"--topic": self.topics, "--partition": self.partitions, "--broker": self.brokers}
-        once = {"--since": self.since, "--until": self.until}
+        many = {"--topic": self.topics, "--partition": self.partitions, "--broker": self.brokers, "--kind": self.kinds}
+        times = {name: when.text for name, when in (("--since", self.since), ("--until", self.until)) if when is not None}
+        once = {**times, **({"--severity": self.severity} if self.severity is not None else {})}
         pairs = [(name, str(value)) for name, values in many.items() for value in values]
-        return [word for pair in [*pairs, *((name, when.text) for name, when in once.items() if when is not None)] for word in pair]
+        return [word for pair in [*pairs, *once.items()] for word in pair]
 
 
 def check(selection: Selection, report: Report, found: Input) -> None:
@@ -85,6 +92,9 @@ def check(selection: Selection, report: Report, found: Input) -> None:
                 raise InvalidInput(unknown_partition(every, topic))
         if not any(selection.has_partition(*name) for name in every):
             raise InvalidInput(unknown_partition(every, next(iter(selection.topics), None), selection.partitions[0]))
+    if unknown := next((kind for kind in selection.kinds if kind not in {f.kind for f in report.findings}), None):
+        kinds = {f.kind for f in report.findings}
+        raise InvalidInput(f"the report has no finding of kind {unknown!r} (found: {', '.join(sorted(kinds)) or 'none'})")
     brokers = {*report.cluster.nodes, *(b for p in report.partitions for b in p["replicas"] or ())}
     check_brokers(brokers, selection.brokers)
 

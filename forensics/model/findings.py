@@ -622,6 +622,12 @@ class Rule:
     """Its place in lists of kinds, the most severe first. Findings of one severity are listed in this order."""
     level: str
     meaning: str
+    title: str = ""
+    """Its name as people read it; by default its kind in words."""
+    label: str | None = None
+    """If it can be the headline of a report: the word before it, in capitals."""
+    leads: bool = False
+    """It is the headline, and names its incident, before other findings of its severity: these are its causes or effects."""
     benign: tuple[str, ...] = ()
     """Causes that are not failures, and how to recognise them."""
     next_steps: tuple[str, ...] = ()

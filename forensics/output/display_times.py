@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 _STATED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3})(?: (to|and) ((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d{3}))? UTC")
 """Times in sentences: forensics.model.findings.moment and period."""
+
+_IN_ONE_SECOND = re.compile(r"\b(?:between|from) ((?:\d\d-\d\d )?\d\d:\d\d:\d\d) (?:and|to) \1\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +111,28 @@ class DisplayZone:
             begin = begin.rpartition(" ")[0]
         return f"{begin} {found[2]} {end[11:] if begin[:10] == end[:10] else end}"
 
-    def span(self, first: datetime | None, last: datetime | None, *, dates: bool) -> str:
-        """'02:48:25–02:49:08': whole seconds that include both; with `dates` '11-21 02:48:25–02:49:08' or
-        '11-21 23:59:58 – 11-22 00:00:01'."""
-        form = "%m-%d %H:%M:%S" if dates else "%H:%M:%S"
-        begin = self.wall(first).strftime(form) if first is not None else "…"
-        if last is None:
-            return f"{begin}–…"
-        up = last if not last.microsecond else last.replace(microsecond=0) + timedelta(seconds=1)
-        same_day = first is not None and self.wall(first).date() == self.wall(up).date()
-        end = self.wall(up).strftime("%H:%M:%S" if same_day else form)
-        return begin if begin.endswith(end) else f"{begin}{'–' if same_day or not dates else ' – '}{end}"
+    def brief(self, text: str, day: date | None) -> str:
+        """A sentence of ours with its times in this zone, in whole seconds, without the date if that is `day`, and without the zone."""
+
+        def stated(found: re.Match[str]) -> str:
+            first = datetime.fromisoformat(found[1])
+            if found[3] is None:
+                return self.clock(first, day)
+            last = datetime.fromisoformat(found[3] if len(found[3]) > len("00:00:00.000") else f"{found[1][:10]} {found[3]}")
+            begin, end = self.clock(first, day), self.clock(last, day)
+            return f"{begin} {found[2]} {end}"
+
+        return _IN_ONE_SECOND.sub(r"at \1", _STATED.sub(stated, text))
+
+    def clock(self, at: datetime, day: date | None) -> str:
+        """'02:48:25', or '11-21 02:48:25' if it is not on this day: the second in which it was."""
+        wall = self.wall(at)
+        return wall.strftime("%H:%M:%S" if wall.date() == day else "%m-%d %H:%M:%S")
+
+    def span(self, first: datetime | None, last: datetime | None, day: date | None) -> str:
+        """'02:48:25–02:49:08': the seconds in which both were."""
+        begin, end = (self.clock(at, day) if at is not None else "…" for at in (first, last))
+        return begin if begin == end else f"{begin}–{end}"
 
 
 UTC = DisplayZone()

@@ -67,7 +67,7 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
         own["urgency"] = Urgency[own["urgency"]]
     own |= {name: of(own[name]) for name, of in _ENUMS.items() if name in own}
     return Rule(
-        **{**own, "kind": kind, "root_causes": frozenset(own.get("root_causes", ()))},
+        **{"title": kind.replace("-", " ").capitalize(), **own, "kind": kind, "root_causes": frozenset(own.get("root_causes", ()))},
         partition=judges.get("of_partition"),
         cluster=judges.get("of_cluster"),
         after_rules=judges.get("after_rules"),

@@ -293,6 +293,8 @@ def _scope() -> Schema:
             "brokers": BROKERS,
             "since": nullable(TIME),
             "until": nullable(TIME),
+            "kinds": TEXTS,
+            "severity": nullable(SEVERITY),
             "outside": described(COUNTS, "partitions outside of the scope, by verdict"),
             "findings_not_shown": COUNT,
         }
@@ -481,7 +483,10 @@ _CLUSTER = described(INTEGER, "only if the evidence has several clusters: 0 the 
 
 
 def _incident() -> Schema:
-    return record({**of_record(Incident, "values"), **_SENTENCES, "cluster": _CLUSTER}, optional=("cluster",))
+    return record(
+        {**of_record(Incident, "values"), "title": described(TEXT, "its mechanism, in words"), **_SENTENCES, "cluster": _CLUSTER},
+        optional=("cluster",),
+    )
 
 
 def _finding() -> Schema:

@@ -1,28 +1,152 @@
-"""What happened: the incidents on the first screen, in a few sentences each.
+"""What happened, as events: the findings of one kind that happened together, with one line for all of them.
 
-Here: which incidents the first screen shows, and their words. Not here: the incidents (forensics.incidents), or the look of a format.
+Here: which findings are one event, its times and its words. Not here: which events a screen shows (first_screen), or incidents
+(forensics.incidents).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
-from forensics.incidents.incidents import Incident
-from forensics.model.findings import LEVELS
-from forensics.words import of_incident
-from forensics.words.formats import began, capital, moment
-
-SHOWN = 3
-
-
-def first_screen(incidents: Sequence[Incident]) -> tuple[list[Incident], int]:
-    """The worst incidents, and the number of others."""
-    shown = [i for i in incidents if i.severity != LEVELS[0]][:SHOWN]
-    return shown, len(incidents) - len(shown)
+from forensics.incidents.folding import places
+from forensics.incidents.incidents import ROLLING, Incident
+from forensics.model.cluster.facts import by_role
+from forensics.model.findings import CUT, Finding
+from forensics.model.message import Message, Value, said
+from forensics.model.times import runs
+from forensics.rules import rule_of
+from forensics.thresholds import SHOWN_AS_ONE
+from forensics.words import has_words, text
 
 
-def course(incident: Incident) -> str:
-    """The incident without its sentences on single losses; its times come first, because they are looked for."""
-    begun = f"Began {began(incident.start, incident.start_latest)}. " if incident.start_latest is not None else ""
-    ended = f"Ended {moment(incident.end)}. " if incident.end is not None else ""
-    return f"{begun}{ended}{capital(of_incident(incident).summary)}."
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Findings of one kind that happened together."""
+
+    findings: tuple[Finding, ...]
+    controllers: Collection[int] = ()
+    times: int = 1
+    """How often it happened, if it is told once."""
+
+    @property
+    def kind(self) -> str:
+        return self.findings[0].kind
+
+    @property
+    def start(self) -> datetime | None:
+        return min(self._starts, default=None)
+
+    @property
+    def latest(self) -> datetime | None:
+        """The end of the time in which it began; None if its beginning is known exactly."""
+        if self.findings[0].loss:
+            return max(self._starts, default=None)
+        return max((f.start_latest for f in self.findings if f.start_latest is not None), default=None)
+
+    @property
+    def _starts(self) -> list[datetime]:
+        """When records were lost differs between partitions."""
+        lost = (p.end or p.start for f in self.findings if f.loss for p in places(f))
+        return [at for at in (*lost, *(f.happened for f in self.findings if not f.loss)) if at is not None]
+
+    @property
+    def end(self) -> datetime | None:
+        ends = [f.end for f in self.findings]
+        return None if None in ends else max(at for at in ends if at is not None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(p.name for f in self.findings for p in places(f)))
+
+    def words(self, phrase: str) -> str | None:
+        """The phrase of its kind, or of its kind and cause, that says this of all its findings; None if the rule has none."""
+        own = (f"{self.kind}/{phrase}-{self.findings[0].cause}", f"{self.kind}/{phrase}")
+        found = next((id for id in own if has_words(id)), None)
+        return text(Message(found, self._values())) if found is not None else None
+
+    @property
+    def course(self) -> str | None:
+        """What happened: as its rule says it in a story, or as what happened to its nodes."""
+        rule = rule_of(self.kind)
+        of_nodes = rule.root is not None and (not rule.root_causes or self.findings[0].cause in rule.root_causes)
+        own = self.words("story")
+        if own is None and of_nodes and rule.root is not None:
+            own = text(said("story/root", nodes=self.nodes, happened=said(rule.root, number=len(self._ids))))
+        return text(said("story/again", what=own, times=self.times, until=self._last)) if own is not None and self.times > 1 else own
+
+    @property
+    def _last(self) -> datetime | None:
+        return max((f.happened for f in self.findings if f.happened is not None), default=None)
+
+    @property
+    def nodes(self) -> Value:
+        """The brokers, and the nodes that are only controllers."""
+        return by_role(self._ids, self.controllers)
+
+    @property
+    def _ids(self) -> list[int]:
+        first = rule_of(self.kind).of_first_broker
+        return sorted({b for f in self.findings for b in (f.brokers[:1] if first else f.brokers)})
+
+    def _values(self) -> tuple[tuple[str, Value], ...]:
+        """What all findings share; of one finding, also its own values."""
+        start, end = self.start, self.end
+        own = self.findings[0].known if len(self.findings) == 1 else {}
+        alike = len({p.brokers or f.brokers for f in self.findings for p in places(f)}) <= 1
+        lost = [r for f in self.findings if f.loss for p in places(f) for r in p.offsets]
+        starts, ends = {r.start for r in lost}, sorted({r.end for r in lost if r.end is not None})
+        lasted = (end - start).total_seconds() if start is not None and end is not None and end > start else None
+        of_all: dict[str, Value] = {
+            "nodes": self.nodes,
+            "number": len(self._ids),
+            "names": self.names,
+            "partitions": len(self.names),
+            "start": start,
+            "end": end,
+            "lasted_for": lasted,
+            "span": (start, end) if start is not None and end is not None else None,
+            "broker": own.get("broker") if alike else None,
+            "leader": own.get("leader") if alike else None,
+            "holder": own.get("holder") if alike and own.get("holder") != own.get("leader") else None,
+            "from_offset": starts.pop() if len(starts) == 1 else None,
+            "ends": tuple(map(str, ends)) if 0 < len(ends) <= 2 else None,
+        }
+        return tuple({**own, **of_all}.items())
+
+
+def title_of(incident: Incident, findings: Iterable[Finding]) -> str:
+    """The mechanism of an incident: how records were lost, what did not work because of all its causes, or else its first cause."""
+    own = [f for f in findings if f.incident == incident.id and f.confidence != "possible"]
+    for f in own:
+        if f.loss and any(part.kind != CUT for p in places(f) for part in p.parts) and has_words(f"{f.kind}/title-{f.cause}"):
+            return text(Message(f"{f.kind}/title-{f.cause}"))
+    leading = next((f.kind for f in own if rule_of(f.kind).leads), None)
+    return text(Message("incident/rolling")) if incident.kind == ROLLING else rule_of(leading or incident.kind).title
+
+
+def events(findings: Iterable[Finding], controllers: Collection[int]) -> Iterator[Happening]:
+    """What began, the events of one kind in order of time."""
+    return _events(findings, controllers, lambda f: f.happened)
+
+
+def over(findings: Iterable[Finding], controllers: Collection[int]) -> Iterator[Happening]:
+    """What ended."""
+    return _events((f for f in findings if f.start != f.end), controllers, lambda f: f.end)
+
+
+def _events(findings: Iterable[Finding], controllers: Collection[int], time: Callable[[Finding], datetime | None]) -> Iterator[Happening]:
+    by_kind: dict[tuple[str, str, str | None], list[tuple[datetime, Finding]]] = {}
+    for f in findings:
+        if (at := time(f)) is not None:
+            by_kind.setdefault((f.kind, f.message_id, f.cause if f.loss else None), []).append((at, f))
+    for own in by_kind.values():
+        for group in runs(sorted(own, key=lambda item: item[0]), _together):
+            yield Happening(tuple(f for _, f in group), controllers)
+
+
+def _together(run: Sequence[tuple[datetime, Finding]], after: tuple[datetime, Finding]) -> bool:
+    """Also if both may have begun at one time, because when is known only roughly."""
+    (at, f), (then, _) = run[-1], after
+    return then <= at + SHOWN_AS_ONE or (f.happened == at and f.start_latest is not None and then <= f.start_latest)

@@ -9,29 +9,35 @@ The verdict never exceeds what is proven: a partition that cannot be judged is d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from forensics.incidents.folding import hit, places
+from forensics.incidents.folding import hit
+from forensics.incidents.incidents import Incident
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.cluster.sources import SetAside
-from forensics.model.findings import CUT, POSSIBLE, Finding, Purpose, lost_parts
+from forensics.model.findings import CUT, LEVELS, POSSIBLE, Finding, Purpose, lost_parts
 from forensics.model.findings import LOST as GONE
 from forensics.model.findings import UNSETTLED as UNCLEAR
+from forensics.model.message import Message, Value, said
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.rules import of_purpose, rule_of
 from forensics.thresholds import LOG_GAP
+from forensics.views.happened import Happening
 from forensics.views.impact import failures, stopped, unusable
-from forensics.views.losses import LostRange, is_one, losses, partitions_of, total
+from forensics.views.losses import LostRange, is_one, losses, total
 from forensics.views.scope import Partitions, Scope
-from forensics.words import summary
-from forensics.words.formats import capital, counted, moment, some
+from forensics.words import summary, text
+from forensics.words.formats import capital, is_internal
 from forensics.words.rows import missing
 
-FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
+FOUND, EXCLUDED, UNSETTLED, BROKEN, AFFECTED = "found", "excluded", "unknown", "broken", "affected"
+GONE_LABEL = "GONE"
 SAID = 3
 """Present failures that the headline lists."""
+AFFECTS = LEVELS.index("medium")
 
 
 def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
@@ -41,7 +47,7 @@ def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
     ended = {f.cause for f in of_purpose(findings, Purpose.EARLIER_VERDICT)}
     if LOST in verdicts | ended or GONE in (kinds := {part.kind for *_, part in lost_parts(findings)}):
         return FOUND
-    gone = any(rule_of(f.kind).records_gone for f in findings if not f.loss and not f.cluster)  # with the cluster before this one
+    gone = any(_is_gone(f) for f in findings if not f.loss and not f.cluster)  # with the cluster before this one
     doubted = gone or UNKNOWN in ended or kinds - {CUT}
     return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNSETTLED
 
@@ -52,170 +58,233 @@ def counts(states: Partitions) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictLine:
+    """A line of the verdict: LOST, GONE, UNKNOWN, SAFE, the label of an incident, and others."""
+
+    label: str
+    text: str
+    tone: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.label}: {self.text}."
+
+
+@dataclass(frozen=True, slots=True)
 class Headline:
     """The overall verdict on the partitions in scope."""
 
     loss: str
     """'found', 'excluded' or 'unknown'."""
     tone: str
-    """How the headline is coloured: as `loss`, or 'broken' (nothing known to be lost, but something is unusable now). 'excluded' only if
-    nothing is known to be lost outside the scope."""
+    """How the headline is coloured: as `loss`, 'broken' (nothing known to be lost, but something is unusable now), or 'affected' (records that
+    were acknowledged are gone, or something did not work). 'excluded' only if nothing is known to be lost outside the scope."""
     title: str
-    """A few words, for example 'Committed data was lost', with the scope if there is one."""
-    sentences: tuple[str, ...]
-    """In this order: the scope, losses, present failures, cut tails, unknown partitions, proven ones, and what lies outside the scope."""
+    """A few words: what happened, and whether committed data was lost, with the scope if there is one."""
+    lines: tuple[VerdictLine, ...]
+    """In this order: the scope, losses, incidents, unknown partitions, harmless tails, proven partitions, present failures, and what lies
+    outside the scope."""
     partitions: Mapping[str, int]
     """Number of partitions by verdict."""
+    lead: Sequence[Finding] = ()
+    """The findings that the line of the incident is about, if there is one."""
 
     @property
     def summary(self) -> str:
-        return " ".join(self.sentences)
+        return " ".join(line.sentence for line in self.lines)
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """`loss`, and 'tail-cut' if records are gone that producers with acks=0 or acks=1 count as written."""
+        missed = any(line.tone == AFFECTED and line.label == GONE_LABEL for line in self.lines)
+        return (self.loss, TAIL_CUT) if missed else (self.loss,)
 
 
-def headline(findings: Sequence[Finding], states: Partitions, scope: Scope | None = None, cluster: Cluster | None = None) -> Headline:
+def headline(
+    findings: Sequence[Finding],
+    states: Partitions,
+    scope: Scope | None = None,
+    cluster: Cluster | None = None,
+    incidents: Sequence[Incident] = (),
+) -> Headline:
     """The headline of a report on these partitions. `findings`: those about these partitions, and those about no partition. `cluster`: for
-    the end of the evidence, and what was set aside."""
+    the end of the evidence, and what was set aside. `incidents`: to which the findings belong."""
     loss = loss_of(findings, states)
     before, after = (scope.before(len(states)), scope.after()) if scope is not None else ([], [])
     aside = cluster.not_judged if cluster is not None else []
-    sentences = [*before, *_not_judged(aside), *_sentences(findings, states, cluster.until if cluster is not None else None), *after]
-    return Headline(loss, _tone(loss, findings, scope, aside), _title(loss, findings, scope, aside), tuple(sentences), counts(states))
+    controllers = cluster.controllers if cluster is not None else ()
+    ranges = losses(findings)
+    lead = () if any(r.kind in (GONE, UNCLEAR) or r.missed for r in ranges) else _lead(findings)
+    incident = [_incident(lead, controllers, incidents)] if lead else []
+    lines = [
+        *(_line("scope", UNSETTLED, what=words) for words in before),
+        *(_line("not-judged", UNSETTLED, files=len(other.paths), cluster_id=other.cluster_id) for other in aside),
+        *_lost(ranges),
+        *_lost_before(findings, ranges),
+        *(
+            VerdictLine(rule_of(f.kind).label or GONE_LABEL, summary(f), UNSETTLED)
+            for f in findings
+            if _is_gone(f) and not f.loss and not f.cluster
+        ),
+        *incident,
+        *_missing(findings, states),
+        *_unknown(findings, states),
+        *_cut(ranges),
+        *_safe(findings, states, ranges, cluster.until if cluster is not None else None),
+        *_now(findings),
+        *(_line("outside", UNSETTLED, what=words) for words in after),
+    ]
+    tone = _tone(loss, findings, scope, aside, lines)
+    return Headline(loss, tone, _title(loss, findings, scope, aside, ranges, incident), tuple(lines), counts(states), lead)
 
 
 TITLES = {FOUND: "Committed data was lost", EXCLUDED: "No committed data was lost"}
 NOT_KNOWN = "Unknown whether data was lost"
 
 
-def _not_judged(aside: Sequence[SetAside]) -> Iterator[str]:
-    for other in aside:
-        yield f"{counted(len(other.paths), 'file')} of another cluster (id {other.cluster_id}) {'was' if len(other.paths) == 1 else 'were'} not judged."
+def _line(name: str, tone: str, **values: Value) -> VerdictLine:
+    label, _, words = text(said(f"headline/{name}", **values)).partition(": ")
+    return VerdictLine(label, words, tone)
 
 
-def _tone(loss: str, findings: Sequence[Finding], scope: Scope | None, aside: Sequence[SetAside]) -> str:
+def _tone(loss: str, findings: Sequence[Finding], scope: Scope | None, aside: Sequence[SetAside], lines: Sequence[VerdictLine]) -> str:
     if loss == FOUND:
         return FOUND
     if any(True for _ in failures(findings)):
         return BROKEN
-    if aside or (scope is not None and any(p["verdict"] == LOST for p in scope.outside)):
+    if aside or loss != EXCLUDED or (scope is not None and any(p["verdict"] == LOST for p in scope.outside)):
         return UNSETTLED
-    return loss
+    return AFFECTED if any(line.tone == AFFECTED for line in lines) else loss
 
 
-def _title(loss: str, findings: Sequence[Finding], scope: Scope | None, aside: Sequence[SetAside]) -> str:
-    """The verdict, the number of partitions that clients cannot use now, the scope, and whether another cluster was not judged."""
+def _title(
+    loss: str,
+    findings: Sequence[Finding],
+    scope: Scope | None,
+    aside: Sequence[SetAside],
+    ranges: Sequence[LostRange],
+    incident: Sequence[VerdictLine],
+) -> str:
+    """What happened, the verdict, the number of partitions that clients cannot use now, the scope, and whether another cluster was not judged."""
     title = TITLES.get(loss, NOT_KNOWN)
+    if lost := [r for r in ranges if r.kind == GONE]:
+        title = f"{title}: {_line('lost', loss, **_of(lost, COMMITTED)).text}"
     if scope is not None and scope.selection.by_partition:
         title += f" in {scope.selection.subject}"
+    if incident:
+        title = f"{capital(incident[0].text)}; {title[:1].lower()}{title[1:]}"
     others = f"{'another cluster' if len(aside) == 1 else f'{len(aside)} other clusters'} not judged"
     return "; ".join((title, *unusable(findings), *((others,) if aside else ())))
 
 
-def _sentences(findings: Sequence[Finding], states: Partitions, end: datetime | None) -> list[str]:
-    ranges = losses(findings)
-    now = list(failures(findings))
-    lines = [
-        *_lost(ranges),
-        *_lost_before(findings, ranges),
-        *([f"Now: {'; '.join(now[:SAID])}."] if now else []),
-        *stopped(findings),
-        *_missing(findings, states),
-        *_cut(ranges),
-        *_unknown(findings, states),
-        *_whole(findings, states, end),
-        *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
-        *(f"{summary(f)}." for f in findings if rule_of(f.kind).records_gone and not f.loss and not f.cluster),
-    ]
-    if unclean := sum(p.times for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" for p in places(f)):
-        lines.append(f"{counted(unclean, 'unclean election')}.")
-    return [capital(t) for t in lines]
+COMMITTED = "committed "
 
 
-def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
+def _of(ranges: Sequence[LostRange], kind: str = "") -> dict[str, Value]:
+    return {"what": total(ranges, kind), "names": tuple(r.name for r in ranges), "one": (1,) if is_one(ranges) else (1, 2)}
+
+
+def _lost(ranges: Sequence[LostRange]) -> Iterator[VerdictLine]:
+    if gone := [r for r in ranges if r.kind == GONE]:
+        yield _line("lost", FOUND, **_of(gone, COMMITTED))
+    if gone := [r for r in ranges if r.kind == UNCLEAR]:
+        yield _line("unsettled", UNSETTLED, **_of(gone))
+    if gone := [r for r in ranges if r.missed]:
+        yield _line("acknowledged", AFFECTED, **_of(gone))
+
+
+def _lost_before(findings: Sequence[Finding], ranges: Sequence[LostRange]) -> Iterator[VerdictLine]:
+    """Losses in earlier clusters of which no evidence shows how far they went."""
+    known = {(r.finding.cluster, *name) for r in ranges if r.kind == GONE and r.finding.committed for name in hit([r.finding])}
+    lost = {(f.cluster, *name) for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == LOST for name in hit([f])} - known
+    if lost:
+        yield _line("lost-before", FOUND, partitions=len(lost))
+
+
+def _is_gone(f: Finding) -> bool:
+    return rule_of(f.kind).records_gone
+
+
+def _lead(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of the kind that is the main point if no records are lost: of the worst severity, causes and outages before their effects."""
+    labelled = [f for f in findings if rule_of(f.kind).label and not _is_gone(f) and not f.cluster and f.confidence != "possible"]
+    if not labelled:
+        return ()
+    first = min(labelled, key=lambda f: (-LEVELS.index(f.severity), not rule_of(f.kind).leads, f.happened or datetime.max))
+    return tuple(f for f in labelled if f.kind == first.kind and f.severity == first.severity)
+
+
+def _incident(lead: Sequence[Finding], controllers: Collection[int], incidents: Sequence[Incident]) -> VerdictLine:
+    event, rule = Happening(tuple(lead), controllers), rule_of(lead[0].kind)
+    what = next((dict(i.values).get("what") for i in incidents if i.id == lead[0].incident), None)
+    together = text(said("headline/incident", what=what)) if what is not None and len({f.incident for f in lead}) == 1 else None
+    said_of = event.words("headline") or together or event.course or summary(lead[0])
+    return VerdictLine(rule.label or "", said_of, AFFECTED if LEVELS.index(lead[0].severity) >= AFFECTS else EXCLUDED)
+
+
+def _now(findings: Sequence[Finding]) -> Iterator[VerdictLine]:
+    now = [*failures(findings)][:SAID]
+    if everything := (*now, *(t.removesuffix(".") for t in stopped(findings))):
+        yield _line("now", BROKEN if now else UNSETTLED, what=everything)
+
+
+def _missing(findings: Sequence[Finding], states: Partitions) -> Iterator[VerdictLine]:
     """Evidence that was not collected or not understood, if the verdict is unknown because of it."""
     gaps = [summary(f) for f in of_purpose(findings, Purpose.MISSING_EVIDENCE) if not f.cluster]
-    if not gaps or (states and all(p["verdict"] != UNKNOWN for p in states)):
-        return []
-    more = f" ({len(gaps) - 1} more gaps)" if len(gaps) > 2 else " (1 more gap)" if len(gaps) == 2 else ""
-    return [f"Evidence is missing: {gaps[0]}{more}."]
+    if gaps and not (states and all(p["verdict"] != UNKNOWN for p in states)):
+        yield _line("missing", UNSETTLED, gap=gaps[0], more=len(gaps) - 1 or None)
 
 
-def _lost(ranges: Sequence[LostRange]) -> list[str]:
-    lines = []
-    if gone := [r for r in ranges if r.kind == GONE]:
-        were = "was" if is_one(gone) else "were"
-        lines.append(f"DATA WAS LOST: {total(gone)} that {were} committed, in {partitions_of(gone)}.")
-    if gone := [r for r in ranges if r.kind == UNCLEAR]:
-        are, were = ("is", "it was") if is_one(gone) else ("are", "they were")
-        lines.append(f"{total(gone)} {are} gone in {partitions_of(gone)}; whether {were} committed is unknown.")
-    return lines
+def _cut(ranges: Sequence[LostRange]) -> Iterator[VerdictLine]:
+    """Records that were never committed, and that possibly no producer misses."""
+    calm = [r for r in ranges if r.kind == CUT and not r.missed]
+    for name, cut in (
+        ("of-brokers", [r for r in calm if r.place.topic in WRITTEN_BY_BROKERS]),
+        ("excused", [r for r in calm if r.place.topic not in WRITTEN_BY_BROKERS]),
+    ):
+        if cut:
+            reasons = {r.finding.known.get("excuse") for r in cut}
+            yield _line(name, EXCLUDED, **_of(cut), why=reasons.pop() if len(reasons) == 1 else None)
 
 
-def _lost_before(findings: Sequence[Finding], ranges: Sequence[LostRange]) -> list[str]:
-    """Losses in earlier clusters of which no evidence shows how far they went."""
-    known = {(r.finding.cluster, r.place.topic, r.place.partition) for r in ranges if r.kind == GONE}
-    lost = {(f.cluster, *name) for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == LOST for name in hit([f])} - known
-    return [f"DATA WAS LOST in {counted(len(lost))} of earlier clusters: how many records is unknown."] if lost else []
-
-
-def _cut(ranges: Sequence[LostRange]) -> list[str]:
-    lines = []
-    for possible, perhaps in ((False, ""), (True, "; possibly none are")):
-        if cut := [r for r in ranges if r.kind == CUT and (r.confidence == "possible") == possible]:
-            were = "was" if is_one(cut) else "were"
-            lines.append(
-                f"{total(cut)} that {were} never committed {were} truncated in {partitions_of(cut)}; only acks=0/1 producers can be "
-                f"affected{perhaps}."
-            )
-    return lines
-
-
-def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
+def _unknown(findings: Sequence[Finding], states: Partitions) -> Iterator[VerdictLine]:
+    """The partitions that could not be judged, with the most frequent reason; the users' topics first."""
+    elected = hit(f for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" and not f.cluster)
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
+    for internal in (False, True):
+        own = sorted((p for p in unknown if is_internal(p["topic"]) is internal), key=lambda p: (p["topic"], p["partition"]) not in elected)
+        if own:
+            why, most = Counter(missing(p) for p in own).most_common(1)[0]
+            names = tuple(f"{p['topic']}-{p['partition']}" for p in own)
+            yield _line("unknown", UNSETTLED, names=names, some=most if most < len(own) else None, why=why)
     known = {(p["topic"], p["partition"]) for p in states}
     doubtful = {(f.cluster, p.topic, p.partition) for f, p, part in lost_parts(findings) if part.kind == POSSIBLE}
     doubtful |= {(f.cluster, *name) for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == UNKNOWN for name in hit([f])}
-    elsewhere = len(doubtful - {(0, *name) for name in known})
-    lines = []
-    if unknown:
-        elected = hit(f for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" and not f.cluster)
-        unclean_first = sorted(unknown, key=lambda p: (p["topic"], p["partition"]) not in elected)
-        names = some([f"{p['topic']}-{p['partition']}" for p in unclean_first])
-        why, most = Counter(missing(p) for p in unknown).most_common(1)[0]
-        reason = why if len(unknown) == most else f"for {counted(most)}, {why}"
-        more = "more " if any(p["verdict"] == LOST for p in states) else ""
-        lines.append(f"Unknown whether {more}data was lost in {counted(len(unknown))} ({names}): {reason}.")
-    if elsewhere:
-        lines.append(f"A loss cannot be excluded in {counted(elsewhere)} of deleted topics or earlier clusters.")
-    return lines
+    if elsewhere := len(doubtful - {(0, *name) for name in known}):
+        yield _line("unknown-before", UNSETTLED, partitions=elsewhere)
+    if not states:
+        yield _line("no-partition", UNSETTLED)
 
 
-def _whole(findings: Sequence[Finding], states: Partitions, end: datetime | None) -> list[str]:
-    by_verdict = counts(states)
-    elsewhere = loss_of(findings, states) != EXCLUDED
+def _safe(findings: Sequence[Finding], states: Partitions, ranges: Sequence[LostRange], end: datetime | None) -> Iterator[VerdictLine]:
+    """The proven partitions; without any of users' topics, if others were lost or are unknown, they are no comfort."""
     whole = [p for p in states if p["verdict"] in (INTACT, TAIL_CUT)]
-    intact = len(whole)
-    if not intact:
-        return []
-    if intact == len(states) and elsewhere:
-        all_of_them = f"all {intact:,} partitions that exist now are" if intact > 1 else "the partition that exists now is"
-        lines = [f"{all_of_them} proven to have lost no committed record."]
-    elif intact == len(states):
-        all_of_them = f"all {intact:,} partitions" if intact > 1 else "the partition"
-        proven = (
-            f"this is proven for {all_of_them}" if by_verdict[TAIL_CUT] else f"{all_of_them} {'are' if intact > 1 else 'is'} proven intact"
-        )
-        lines = [f"No committed record was lost: {proven}."]
-    else:
-        lines = [f"{counted(intact)} {'is' if intact == 1 else 'are'} proven to have lost no committed record."]
-    if late := [p["since"] for p in whole if not p["from_creation"]]:
-        last = max((at for at in late if at is not None), default=None)
-        lines.append(_not_covered(late, intact, "before the evidence begins", "at the latest ", last))
-    if early := [p["until"] for p in whole if end is not None and p["until"] is not None and end - p["until"] >= LOG_GAP]:
-        lines.append(_not_covered(early, intact, "after the logs of the leaders end", "at the earliest ", min(early)))
-    return lines
+    if not whole:
+        return
+    limits = tuple(_limits(whole, end))
+    if len(whole) == len(states):
+        existing = loss_of(findings, states) != EXCLUDED
+        gone = any(r.missed for r in ranges)
+        yield _line("safe", EXCLUDED, acknowledged=gone, every=len(whole) > 1, partitions=len(whole), existing=existing, limits=limits)
+    elif of_users := [p for p in whole if not is_internal(p["topic"])]:
+        yield _line("safe-rest", EXCLUDED, partitions=len(of_users), limits=limits)
 
 
-def _not_covered(times: Sequence[datetime | None], intact: int, when: str, bound: str, at: datetime | None) -> str:
-    where = "" if len(times) == intact else f" in {len(times):,} of these partitions"
-    moments = f" ({bound if len({*times}) > 1 else ''}at {moment(at)})" if at is not None else ""
-    return f"Losses{where} {when}{moments} are unknown."
+def _limits(whole: Partitions, end: datetime | None) -> Iterator[Message]:
+    """The times for which the verdicts hold, if they begin after the topics did, or end before the evidence does."""
+    late = [p["since"] for p in whole if not p["from_creation"] and p["since"] is not None]
+    if late:
+        yield said("headline/from", some=len(late) if len(late) < len(whole) else None, at=max(late))
+    early = [p["until"] for p in whole if end is not None and p["until"] is not None and end - p["until"] >= LOG_GAP]
+    if early:
+        yield said("headline/to", some=len(early) if len(early) < len(whole) else None, at=min(early))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
+from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.findings import (
     COMPACTED,
     CONFIDENCES,
@@ -26,7 +27,7 @@ from forensics.model.findings import (
     lost_parts,
     offsets_in,
 )
-from forensics.model.message import Range, joined
+from forensics.model.message import Message, Range, joined
 from forensics.output.display_times import DisplayZone
 from forensics.proof.causes import FOREIGN
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
@@ -95,19 +96,29 @@ class LostRange:
         return number + {COMPACTED: ", compacted", TRANSACTIONAL: ", transactional"}.get(log, "")
 
     @property
+    def spans(self) -> str:
+        """'200–357'."""
+        return some(list(map(str, self.offsets)), RANGES)
+
+    @property
     def extent(self) -> str:
         """'200–357 (158 records)'."""
-        return some(list(map(str, self.offsets)), RANGES) + (f" ({self.size})" if self.size else "")
+        return self.spans + (f" ({self.size})" if self.size else "")
+
+    @property
+    def missed(self) -> bool:
+        """Whether producers with acks=0 or acks=1 miss them, which count as written what was never committed."""
+        return self.kind == CUT and self.confidence != CONFIDENCES[0] and self.place.topic not in WRITTEN_BY_BROKERS
 
     @property
     def at(self) -> datetime | None:
         """When the records were lost."""
         return self.place.end or self.place.start
 
-    def written(self, zone: DisplayZone, *, dates: bool) -> str:
-        """When the records were written."""
+    def written(self, zone: DisplayZone, day: date | None) -> str:
+        """When the records were written; with dates, unless it was on this day."""
         span = self.place.written
-        return zone.span(span.since, span.until, dates=dates) if span is not None and (span.since or span.until) else "unknown"
+        return zone.span(span.since, span.until, day) if span is not None and (span.since or span.until) else "unknown"
 
     @property
     def recoverable(self) -> str:
@@ -126,15 +137,31 @@ class LostRange:
         return any(r.overlap(offsets) is not None for r in self.offsets)
 
     @property
-    def readers(self) -> str:
-        """The groups that had committed beyond some of it: 'billing (all), audit (200–210)'."""
-        had = [
+    def groups(self) -> dict[str, tuple[Range, ...]]:
+        """The groups that had committed beyond some of it, each with what it had read."""
+        read = (
             (c.group, joined(own for r in self.offsets if (own := r.overlap(c.had_read))))
             for c in self.place.clients
             if c.had_read is not None
-        ]
-        named = [f"{group} ({'all' if own == self.offsets else some(list(map(str, own)), RANGES)})" for group, own in had if own]
+        )
+        return {group: own for group, own in read if own}
+
+    @property
+    def readers(self) -> str:
+        """'billing (all), audit (200–210)'."""
+        read = self.groups.items()
+        named = [f"{group} ({'all' if own == self.offsets else some(list(map(str, own)), RANGES)})" for group, own in read]
         return some(named, GROUPS) or "none known"
+
+
+def held_until(place: Place) -> Iterator[tuple[int, datetime]]:
+    """The brokers that had the lost records on their disks, and until when: a snapshot from before has them."""
+    missing = place.salvageable.elsewhere if place.salvageable is not None else None
+    of_disks = dict(missing.values).get("places") if missing is not None else ()
+    for disk in of_disks if isinstance(of_disks, tuple) else ():
+        known = dict(disk.values) if isinstance(disk, Message) and disk.id == "salvageable/until" else {}
+        if isinstance(broker := known.get("broker"), int) and isinstance(at := known.get("until"), datetime):
+            yield broker, at
 
 
 def line(loss: LostRange, zone: DisplayZone) -> str:
@@ -211,23 +238,16 @@ def is_one(ranges: Sequence[LostRange]) -> bool:
     return [r.count for r in ranges] == [1]
 
 
-def total(ranges: Sequence[LostRange]) -> str:
-    """'316 records', '316 offsets', or 'at least 316 offsets'."""
+def total(ranges: Sequence[LostRange], kind: str = "") -> str:
+    """'316 records', '316 offsets', or 'at least 316 offsets'; `kind`: words before the noun."""
     offsets = offsets_in((r.finding, r.place, part) for r in ranges for part in r.parts)
     if not offsets:
-        return "an unknown number of records"
+        return f"an unknown number of {kind}records"
     records = [r.records for r in ranges if r.records is not None]
     counts_all = len(records) == len(ranges) and offsets == sum(r.length or 0 for one in ranges for r in one.offsets)
-    number = counted(sum(records), "record") if counts_all else counted(offsets, "offset")
+    number = counted(sum(records), f"{kind}record") if counts_all else counted(offsets, f"{kind}offset")
     return _at_least(number, any(r.count is None or r.more for r in ranges))
 
 
 def _at_least(number: str, more: bool) -> str:
     return f"at least {number}" if more else number
-
-
-def spans_days(ranges: Sequence[LostRange]) -> bool:
-    """Whether times need their dates."""
-    spans = [r.place.written for r in ranges if r.place.written is not None]
-    times = [at for s in spans for at in (s.since, s.until) if at is not None]
-    return len({at.date() for at in times}) > 1

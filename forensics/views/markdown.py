@@ -16,8 +16,10 @@ from rich.cells import cell_len
 from forensics.model.findings import LEVELS, Evidence, Finding, Purpose
 from forensics.output.sanitise import clean
 from forensics.output.version import version
-from forensics.rules import of_purpose
+from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report, rules_digest
+from forensics.views.first_screen import first_screen
+from forensics.views.happened import title_of
 from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses
 from forensics.views.notes import notes
@@ -120,8 +122,12 @@ def _summary(report: Report) -> Iterator[str]:
     for line in notes(report.cluster):
         yield f"> **Note:** {prose(line)}"
         yield ""
-    yield f"**{_said(report, report.headline.summary)}**"
+    yield from table(("", "Verdict"), [(f"**{line.label}**", _said(report, line.text)) for line in report.headline.lines])
     yield ""
+    screen = first_screen(report)
+    for why in screen.why:
+        yield f"**Why:** {_said(report, why)}"
+        yield ""
     people = [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
     yield from table(("", ""), [*_facts(report), *people])
 
@@ -188,14 +194,15 @@ _Moment = tuple[datetime | None, str, str, str, str]
 def _moments(report: Report) -> Iterator[_Moment]:
     """Starts and ends of incidents, and findings without an incident."""
     for i in report.incidents:
-        yield i.start, i.severity, i.kind, of_incident(i).summary, i.id
+        title = title_of(i, report.findings)
+        yield i.start, i.severity, title, of_incident(i).summary, i.id
         if i.end is not None and i.end != i.start:
-            yield i.end, i.severity, i.kind, "ended", i.id
+            yield i.end, i.severity, title, "ended", i.id
     known = {i.id for i in report.incidents}
     for f in report.findings:
         timed = f.happened is not None or f.loss  # settings have none, and are among the causes
         if timed and (f.severity in SERIOUS or (f.severity in WORTH_A_LINE and f.incident not in known)):
-            yield f.happened, f.severity, f.kind, summary(f), f.id
+            yield f.happened, f.severity, rule_of(f.kind).title, summary(f), f.id
 
 
 def _course(report: Report) -> Iterator[str]:
@@ -219,7 +226,7 @@ def _causes(report: Report) -> Iterator[str]:
     yield ""
     serious = [i for i in report.incidents if i.severity != "info"]
     for i in serious[:ANNOUNCED]:
-        yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {nodes_named(i.brokers, report.cluster.controllers)})"
+        yield f"### {prose(title_of(i, report.findings))} ({code(i.id)}, {i.severity}, {nodes_named(i.brokers, report.cluster.controllers)})"
         yield ""
         over = f", until {moment(i.end)}" if i.end is not None else ""
         yield _said(report, f"{capital(began(i.start, i.start_latest))}{over}: {of_incident(i).explanation}")

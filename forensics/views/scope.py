@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.findings import Finding
+from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import timestamp
 from forensics.proof.verdict import LOST, UNKNOWN, VERDICTS
 from forensics.words.formats import brokers_named, counted, moment, some
@@ -29,9 +29,12 @@ class Selection:
     brokers: tuple[int, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+    kinds: tuple[str, ...] = ()
+    severity: str | None = None
+    """The lowest one."""
 
     def __bool__(self) -> bool:
-        return self.by_partition or bool(self.brokers) or self.since is not None or self.until is not None
+        return self != Selection()
 
     @property
     def by_partition(self) -> bool:
@@ -42,7 +45,9 @@ class Selection:
         return (not self.topics or topic in self.topics) and (not self.partitions or partition in self.partitions)
 
     def has(self, finding: Finding) -> bool:
-        """Whether a finding about a selected partition is also about a selected broker and time."""
+        """Whether a finding about a selected partition is also about a selected broker and time, and of a selected kind and severity."""
+        if (self.kinds and finding.kind not in self.kinds) or LEVELS.index(finding.severity) < LEVELS.index(self.severity or LEVELS[0]):
+            return False
         if self.brokers and not set(self.brokers) & set(finding.brokers):
             return False
         end = finding.end or finding.start
@@ -60,9 +65,11 @@ class Selection:
 
     @property
     def window(self) -> str:
-        """The selected brokers and times in words."""
+        """The selected brokers, times, kinds and severities in words."""
         times = [f"{word} {moment(at)}" for word, at in (("since", self.since), ("until", self.until)) if at is not None]
-        return " ".join([*([f"about {brokers_named(self.brokers)}"] if self.brokers else []), *times])
+        of = [f"of kind {some(list(self.kinds))}"] if self.kinds else []
+        of += [f"of severity {self.severity} or worse"] if self.severity is not None else []
+        return " ".join([*of, *([f"about {brokers_named(self.brokers)}"] if self.brokers else []), *times])
 
 
 @dataclass(frozen=True)
@@ -81,10 +88,10 @@ class Scope:
         """Sentences before the verdict on the selected partitions. `inside`: their number."""
         lines = []
         if self.selection.by_partition:
-            lines.append(f"Only {self.selection.subject}: {inside:,} of {counted(inside + len(self.outside))}.")
+            lines.append(f"{self.selection.subject}: {inside:,} of {counted(inside + len(self.outside))}")
         if window := self.selection.window:
             hidden = counted(self.hidden, "other finding")
-            lines.append(f"Only findings {window} are shown; {hidden} {'is' if self.hidden == 1 else 'are'} not shown.")
+            lines.append(f"findings {window} are shown; {hidden} {'is' if self.hidden == 1 else 'are'} not shown")
         return lines
 
     def after(self) -> list[str]:
@@ -97,7 +104,7 @@ class Scope:
                 parts.append(f"{counted(len(names))} {words} ({some(names, NAMED)})")
         rest = "the others are" if parts else f"all {counted(len(self.outside))} are" if len(self.outside) > 1 else "the other partition is"
         whole = any(p["verdict"] not in (LOST, UNKNOWN) for p in self.outside)
-        return [f"Outside this scope: {', '.join([*parts, *([f'{rest} proven intact'] if whole else [])])}."]
+        return [f"{', '.join([*parts, *([f'{rest} proven intact'] if whole else [])])}"]
 
     def document(self) -> dict[str, Any]:
         """The value of `scope` in the report's JSON."""
@@ -108,6 +115,8 @@ class Scope:
             "brokers": list(self.selection.brokers),
             "since": timestamp(self.selection.since),
             "until": timestamp(self.selection.until),
+            "kinds": list(self.selection.kinds),
+            "severity": self.selection.severity,
             "outside": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
             "findings_not_shown": self.hidden,
         }

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
-from forensics.model.findings import LEVELS, Finding, Purpose
+from forensics.incidents.folding import places
+from forensics.model.findings import CUT, LEVELS, Finding, Purpose
+from forensics.model.message import said
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import of_purpose, rule_of
-from forensics.views.losses import losses, unsettled
+from forensics.views.losses import held_until, losses, unsettled
 from forensics.views.scope import Partitions
 from forensics.words import Step, step, steps
 from forensics.words.rows import missing
 
-STEPS = 7
-"""Steps that somebody on call reads."""
+STEPS = 10
+"""Steps of a complete report."""
 FIRST = 3
 """Steps of one finding, before those of the next one."""
 SERIOUS = LEVELS[LEVELS.index("high") :]
@@ -35,14 +38,33 @@ def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
 
 
 def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]:
-    """The first steps of each finding, and then the rest."""
+    """What brings lost records back, what made their loss possible, and then the first steps of each finding, and the rest."""
     known = [f for f in findings if _is_known_loss(f)]
     others = [f for f in findings if _matters(f) and not _is_known_loss(f)]
-    first, rest = slice(FIRST), slice(FIRST, None)
-    yield from _of(known, first)
+    harmful = [f for f in of_purpose(findings, Purpose.SETTING) if not f.cluster and f.known.get("consequences")]
+    yield from _snapshots(known)
+    yield from _of(known, slice(1))
+    yield from _of(harmful[:1], slice(1))
+    yield from _of(known, slice(1, FIRST))
     yield from _settling(findings, states)
-    yield from _of(others, first)
-    yield from _of([*known, *others], rest)
+    yield from _of(others, slice(FIRST))
+    yield from _of([*known, *others], slice(FIRST, None))
+
+
+def _snapshots(known: Sequence[Finding]) -> Iterator[Step]:
+    """Earlier copies of disks that had committed records which no collected file has, a step for the partitions that the same disks had."""
+    until: dict[str, dict[int, datetime]] = defaultdict(dict)
+    for f in known:
+        for p in (p for p in places(f) if any(part.kind != CUT for part in p.parts)):
+            for broker, at in held_until(p):
+                until[p.name][broker] = min(at, until[p.name].get(broker, at))
+    by_brokers: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for name, own in until.items():
+        by_brokers[tuple(sorted(own))].append(name)
+    for brokers, names in by_brokers.items():
+        first = {b: min(until[name][b] for name in names) for b in brokers}
+        disks = tuple(said("report/disk", broker=b, until=first[b]) for b in brokers)
+        yield step("report/snapshot", tuple(names), disks=disks)
 
 
 def _is_known_loss(f: Finding) -> bool:

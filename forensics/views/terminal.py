@@ -30,11 +30,12 @@ class WordTable:
 
     GAP = 2
 
-    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self._header, self._rows = header, rows
+    def __init__(self, header: Sequence[str] | None, rows: Sequence[Sequence[str]]) -> None:
+        self._titled, self._rows = header is not None, rows
+        self._header = header if header is not None else [""] * len(rows[0])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = Table(box=None, padding=(0, self.GAP, 0, 0), header_style="dim")
+        table = Table(box=None, padding=(0, self.GAP, 0, 0), header_style="dim", show_header=self._titled)
         for name, width in zip(self._header, self._widths(options.max_width), strict=True):
             table.add_column(name, width=width, overflow="fold")
         for row in self._rows:
@@ -61,12 +62,6 @@ def rendered(console: Console, parts: Iterable[RenderableType]) -> list[Line]:
 
 def put(console: Console, lines: Iterable[Line]) -> None:
     console.print(Segments([s for line in lines for s in (*line, Segment.line())]), end="")
-
-
-def indent(line: Line) -> int:
-    """Blanks before its first word; for a blank line, more than any other line has."""
-    text = "".join(s.text for s in line)
-    return len(text) - len(text.lstrip()) if text.strip() else len(text) + 1000
 
 
 def _trimmed(line: Line) -> Line:

@@ -62,6 +62,11 @@ def text(message: Message) -> str:
     return (filled(phrase, own, formatted) or "") if isinstance(phrase, str) else " ".join(sentences(phrase, own, formatted))
 
 
+def has_words(id: str) -> bool:
+    """Whether the catalogue has this phrase."""
+    return catalogue.has_phrase(id)
+
+
 def words(finding: Finding) -> Words:
     """The sentences of a finding, those of one event or of what recurs as one."""
     own, first, together = _of_message(finding.message_id), finding.known, _together(finding)

@@ -54,6 +54,11 @@ def phrase(id: str) -> str | Sequence[str]:
     return _file(name)["phrase"][own]  # type: ignore[no-any-return]
 
 
+def has_phrase(id: str) -> bool:
+    name, _, own = id.partition("/")
+    return own in _file(name).get("phrase", {})
+
+
 def _file(name: str) -> Mapping[str, Any]:
     if (rule := declared().get(name)) is not None:
         return rule

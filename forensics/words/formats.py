@@ -5,7 +5,8 @@ Here: the formats that a template can name. Not here: templates, or messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -47,9 +48,34 @@ def began(start: datetime | None, latest: datetime | None) -> str:
     return f"at {moment(start)}" if start is None or latest is None else f"between {period(start, latest, 'and')}"
 
 
+_PARTITION = re.compile(r"(.+)-(\d+)")
+
+
+def natural(names: Iterable[str]) -> list[str]:
+    """Each name once; those of partitions as people count, those of internal topics last."""
+    once = list(dict.fromkeys(names))
+    parts = [_PARTITION.fullmatch(name) for name in once]
+    known = [(is_internal(part[1]), part[1], int(part[2])) for part in parts if part is not None]
+    return [f"{topic}-{number}" for _, topic, number in sorted(known)] if len(known) == len(once) else once
+
+
+def is_internal(topic: str) -> bool:
+    return topic.startswith("__")
+
+
+def where(names: Iterable[str]) -> str:
+    """'orders-0 and orders-1', 'topic orders (3 partitions)', 'topics orders and ledger (5 partitions)'."""
+    once = natural(names)
+    topics = list(dict.fromkeys(part[1] if (part := _PARTITION.fullmatch(name)) is not None else name for name in once))
+    if len(once) <= 2 or topics == once:
+        return _joined(once, "") if len(once) <= NAMED else some(once)
+    named = _joined(topics, "") if len(topics) <= NAMED else some(topics)
+    return f"topic{'s' if len(topics) > 1 else ''} {named} ({counted(len(once))})"
+
+
 def some(names: Sequence[str], shown: int = NAMED) -> str:
     """'a-0, a-1 and 7 more', each name once."""
-    once = list(dict.fromkeys(names))
+    once = natural(names)
     return ", ".join(once[:shown]) + (f" and {len(once) - shown:,} more" if len(once) > shown else "")
 
 
@@ -70,7 +96,7 @@ def capital(words: str) -> str:
 
 def brokers_named(ids: Sequence[int]) -> str:
     """'broker 1', 'brokers 1 and 2'."""
-    names = [str(i) for i in ids]
+    names = [str(i) for i in sorted(set(ids))]
     if not names:
         return "no broker"
     if len(names) == 1:
@@ -157,6 +183,7 @@ def cell_words(name: str) -> str:
 FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "brokers": lambda value, _: brokers_named(value if isinstance(value, tuple) else (value,)),
     "nodes": _nodes,
+    "where": lambda value, _: where(value),
     "numbered": lambda value, noun: brokers_named(value).replace("broker", noun),
     "count": _count,
     "number": _number,

@@ -24,19 +24,19 @@ from forensics.model.cluster.sources import Source
 from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, shortened
 from forensics.model.message import said
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
-from forensics.rules import of_purpose
-from forensics.views import happened
+from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
+from forensics.views.first_screen import first_screen
+from forensics.views.happened import title_of
 from forensics.views.html import times
 from forensics.views.html.details import Detail, Kept, Lane, SourcePaths, details, gravity, printed, ranked
 from forensics.views.html.drawing import Drawn, DrawnWindow, window
 from forensics.views.html.safe import block, visible
-from forensics.views.impact import broken
 from forensics.views.losses import REMOVED, WORDS, losses
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING
 from forensics.views.states import LABELS, label
-from forensics.views.text import PRESENT, sized, subject
+from forensics.views.text import sized, subject
 from forensics.words import of_incident, summary, text, words
 from forensics.words.formats import began, moment, period
 from parsers.schemas import located
@@ -100,7 +100,7 @@ def environment() -> Environment:
         said=times.said,
         in_words=text,
         of_finding=words,
-        of_incident=of_incident,
+        title=lambda f: rule_of(f.kind).title,
         step=times.step,
         sized=sized,
         thousands=lambda n: f"{n:,}",
@@ -183,20 +183,14 @@ class _Page:
     def _headline(self) -> dict[str, Any]:
         report = self.report
         verdict = report.headline
-        incidents, more = happened.first_screen(report.incidents)
         return {
             "tone": verdict.tone,
             "title": verdict.title,
             "subject": subject(report),
             "document": self.document,
-            "sentences": verdict.sentences,
+            "screen": first_screen(report),
             "losses": list(losses_of_first_screen(losses(report.findings))),
-            "broken": list(broken(report.findings, report.partitions)),
-            "untouchable": report.untouchable,
             "removed": REMOVED,
-            "present": PRESENT,
-            "happened": incidents,
-            "more_happened": more,
             "steps": report.next_steps,
             "verdicts": [(v, meaning, self.document["verdict"]["partitions"].get(v, 0)) for v, meaning in MEANINGS.items()],
             "sure": SURE,
@@ -259,10 +253,10 @@ class _Page:
         spans = []
         for i in reversed(self.report.incidents):
             if i.start is not None and i.severity != LEVELS[0]:
-                title = self.report.zone.sentence(f"{i.kind}: {happened.course(i)}")
+                title = self.report.zone.sentence(f"{title_of(i, self.report.findings)}: {of_incident(i).summary}")
                 spans.append(self.window.span(f"i-{i.severity}", i.start, i.end, title, f"#i-{i.id}"))
                 if i.start_latest is not None:
-                    words = self.report.zone.sentence(f"{i.kind}: began {began(i.start, i.start_latest)}")
+                    words = self.report.zone.sentence(f"{title_of(i, self.report.findings)}: began {began(i.start, i.start_latest)}")
                     spans.append(self.window.span("began", i.start, i.start_latest, words, f"#i-{i.id}"))
         return Lane("incidents", spans, "; ".join(s.title for s in spans))
 
@@ -312,6 +306,7 @@ class _Page:
         places = row.get("places") or ()
         return {
             **row,
+            "title": rule_of(f.kind).title,
             "happened": f.happened,
             "loss": f.loss,
             "named": places[:NAMED],

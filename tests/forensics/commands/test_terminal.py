@@ -93,12 +93,20 @@ def test_what_is_piped_has_no_blanks_at_the_ends_of_its_lines_and_no_colours(wor
     assert all(len(line) <= width or "--bootstrap-server" in line for line in done.stdout.splitlines())
 
 
-def test_the_last_lines_say_what_matters_and_stand_alone(case: str) -> None:
-    shown = CliRunner(env={"COLUMNS": "200"}).invoke(cli, ["report", case]).stdout
-    closing = shown.partition("\nIn short\n")[2]
-    for words in ("Committed data was lost. Of 8 partitions: 2 lost, 3 intact, 3 unknown.", "316 records", "Cause: ", "Next: ", "UTC"):
-        assert words in closing
-    assert len(closing.splitlines()) <= 12
+def test_options_show_more_or_less_of_a_report(case: str) -> None:
+    def shown(*words: str) -> str:
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(cli, [*words[:1], case, *words[1:]])
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
+    screen, every = shown("report"), shown("report", "--all")
+    assert len(screen.splitlines()) <= 28 and f"kafka-forensics report {case} --all\n" in screen
+    assert len(every.splitlines()) > 100 and every.startswith(screen.partition("\n")[0])
+    assert shown("report", "--quiet").splitlines() == screen.partition("\n\n")[0].splitlines()
+    assert len(re.findall(r"(?m)^  (?:critical|high) +[0-9a-f]{12}  ", shown("report", "--all", "-n", "2"))) == 2
+    (id,) = re.findall(r"(?m)^  critical +([0-9a-f]{12})  Unclean election: ", shown("report", "--all", "--kind", "unclean-election"))
+    explained = shown("explain", id[:6])
+    assert "from outside the ISR" in explained and "state-change.log:" in explained and "Find out who allowed" in explained
 
 
 def test_a_terminal_shows_colours_unless_told_not_to(case: str) -> None:

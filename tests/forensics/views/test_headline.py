@@ -29,74 +29,73 @@ def ended(verdict: str) -> Finding:
     return found.found("ended-cluster-verdict", "low", cluster=-1, cause=verdict, topic="t", partition=0)
 
 
+EXISTING = "SAFE: no committed record was lost (1 partition that exists now, proven)."
 CASES = [
-    ([], [], "unknown", "Unknown whether data was lost: the evidence contains no partition."),
-    ([], [state("intact")], "excluded", "No committed record was lost: the partition is proven intact."),
-    ([], [state("intact"), state("intact", 1)], "excluded", "No committed record was lost: all 2 partitions are proven intact."),
-    ([loss()], [state("lost")], "found", "DATA WAS LOST: 4 offsets that were committed, in 1 partition."),
-    ([loss(offsets=(Range(7, 8),))], [state("lost")], "found", "DATA WAS LOST: 1 offset that was committed, in 1 partition."),
+    ([], [], "unknown", "UNKNOWN: whether data was lost; the evidence contains no partition."),
+    ([], [state("intact")], "excluded", "SAFE: no committed record was lost (1 partition, proven)."),
+    ([], [state("intact"), state("intact", 1)], "excluded", "SAFE: no committed record was lost (all 2 partitions, proven)."),
+    ([loss()], [state("lost")], "found", "LOST: 4 committed offsets of t-0."),
+    ([loss(offsets=(Range(7, 8),))], [state("lost")], "found", "LOST: 1 committed offset of t-0."),
+    ([loss()], [state("lost"), state("intact", 1)], "found", "LOST: 4 committed offsets of t-0. SAFE: 1 other partition (proven)."),
     (
         [loss(committed=False)],
         [state("tail-cut")],
         "excluded",
-        "4 offsets that were never committed were truncated in 1 partition; only acks=0/1 producers can be affected. "
-        "No committed record was lost: this is proven for the partition.",
+        "GONE: 4 offsets of t-0 that no other replica had: lost for producers with acks=0/1. "
+        "SAFE: every record that acks=all acknowledged (1 partition, proven).",
     ),
     (
         [loss(committed=False, confidence="possible", offsets=(Range(1, None),))],
         [state("tail-cut")],
         "excluded",
-        "An unknown number of records that were never committed were truncated in 1 partition; only acks=0/1 producers can be affected; "
-        "possibly none are. No committed record was lost: this is proven for the partition.",
+        "CUT: an unknown number of records of t-0, never committed; possibly no producer misses them. "
+        "SAFE: no committed record was lost (1 partition, proven).",
+    ),
+    (
+        [loss(committed=False, topic="__consumer_offsets")],
+        [state("tail-cut")],
+        "excluded",
+        "CUT: 4 offsets of __consumer_offsets-0, never committed; only brokers write there, with acks=all, so nobody misses them. "
+        "SAFE: no committed record was lost (1 partition, proven).",
     ),
     (
         [],
         [state("intact"), state("intact", 1, begins=datetime(2026, 5, 1, 10)), state("tail-cut", 2, begins=datetime(2026, 5, 1, 11))],
         "excluded",
-        "No committed record was lost: this is proven for all 3 partitions. "
-        "Losses in 2 of these partitions before the evidence begins (at the latest at 2026-05-01 11:00:00.000 UTC) are unknown.",
+        "SAFE: no committed record was lost (all 3 partitions, proven for 2 of them only from 2026-05-01 11:00:00.000 UTC on).",
     ),
     (
         [],
         [state("unknown", why="no log of broker 1 was collected"), state("intact", 1)],
         "unknown",
-        "Unknown whether data was lost in 1 partition (t-0): no log of broker 1 was collected. "
-        "1 partition is proven to have lost no committed record.",
+        "UNKNOWN: t-0: no log of broker 1 was collected. SAFE: 1 other partition (proven).",
     ),
     (
         [loss(committed=None)],
         [state("unknown", why="offsets 1–4 are gone")],
         "unknown",
-        "4 offsets are gone in 1 partition; whether they were committed is unknown. "
-        "Unknown whether data was lost in 1 partition (t-0): offsets 1–4 are gone.",
+        "GONE: 4 offsets of t-0; whether they were committed is unknown. UNKNOWN: t-0: offsets 1–4 are gone.",
     ),
     (
         [loss(topic="gone", confidence="possible", committed=None)],
         [state("intact")],
         "unknown",
-        "A loss cannot be excluded in 1 partition of deleted topics or earlier clusters. "
-        "The partition that exists now is proven to have lost no committed record.",
+        f"UNKNOWN: a loss in 1 partition of deleted topics or earlier clusters cannot be excluded. {EXISTING}",
     ),
     (
         [ended("unknown")],
         [state("intact"), state("intact", 1)],
         "unknown",
-        "A loss cannot be excluded in 1 partition of deleted topics or earlier clusters. "
-        "All 2 partitions that exist now are proven to have lost no committed record.",
+        "UNKNOWN: a loss in 1 partition of deleted topics or earlier clusters cannot be excluded. "
+        "SAFE: no committed record was lost (all 2 partitions that exist now, proven).",
     ),
     (
         [ended("lost")],
         [state("intact")],
         "found",
-        "DATA WAS LOST in 1 partition of earlier clusters: how many records is unknown. "
-        "The partition that exists now is proven to have lost no committed record.",
+        f"LOST: records of 1 partition of earlier clusters; how many is unknown. {EXISTING}",
     ),
-    (
-        [loss(cluster=-1), ended("lost")],
-        [state("intact")],
-        "found",
-        "DATA WAS LOST: 4 offsets that were committed, in 1 partition. The partition that exists now is proven to have lost no committed record.",
-    ),
+    ([loss(cluster=-1), ended("lost")], [state("intact")], "found", f"LOST: 4 committed offsets of t-0. {EXISTING}"),
 ]
 
 
@@ -119,16 +118,14 @@ def test_the_logs_of_leaders_end_before_the_evidence() -> None:
         state("tail-cut", 1, ends=datetime(2026, 5, 1, 13)),
         state("intact", 2, ends=datetime(2026, 5, 1, 15)),
     ]
-    unknown = (
-        "Losses in 2 of these partitions after the logs of the leaders end (at the earliest at 2026-05-01 12:00:00.000 UTC) are unknown."
+    assert headline([], states, cluster=until(15)).summary == (
+        "SAFE: no committed record was lost (all 3 partitions, proven for 2 of them only until 2026-05-01 12:00:00.000 UTC, where the logs of "
+        "leaders end)."
     )
-    assert headline([], states, cluster=until(15)).sentences[-1] == unknown
-    (only,) = headline([], states[:1], cluster=until(12, 59)).sentences
-    assert only == "No committed record was lost: the partition is proven intact.", "a running broker may print nothing for an hour"
-    assert headline([], states[:1], cluster=until(13)).sentences[1:] == (
-        "Losses after the logs of the leaders end (at 2026-05-01 12:00:00.000 UTC) are unknown.",
-    )
-    assert headline([], [state("unknown", ends=noon), state("intact", 1)], cluster=until(15)).summary.count("Losses") == 0
+    running = headline([], states[:1], cluster=until(12, 59)).summary
+    assert running == "SAFE: no committed record was lost (1 partition, proven).", "a running broker may print nothing for an hour"
+    assert "proven until 2026-05-01 12:00:00.000 UTC" in headline([], states[:1], cluster=until(13)).summary
+    assert "until" not in headline([], [state("unknown", ends=noon), state("intact", 1)], cluster=until(15)).summary
 
 
 def test_every_verdict_is_counted() -> None:
@@ -138,15 +135,20 @@ def test_every_verdict_is_counted() -> None:
 
 def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_counted() -> None:
     own = [loss(cause="inherited-log", brokers=(b,), offsets=(Range(0, 100),)) for b in (1, 2)]
-    assert "100 offsets" in headline(own, [state("lost")]).summary
+    assert "100 committed offsets" in headline(own, [state("lost")]).summary
     assert [heading for heading, _ in by_kind(losses(own))] == ["Lost: 100 offsets in 1 partition"]
     assert [r.name for r in losses(own)] == ["t-0"]
 
 
-def test_partitions_with_an_unclean_election_are_named_before_other_unknown_ones() -> None:
-    elected = found.found("unclean-election", topic="t", partition=5)
-    text = headline([elected], [state("unknown", n) for n in range(6)]).summary
-    assert "in 6 partitions (t-5, t-0, t-1, t-2 and 2 more)" in text
+@pytest.mark.parametrize(("findings", "title", "tone"), [
+    ([loss(committed=False)], "No committed data was lost", "affected"),
+    ([found.found("out-of-memory", "high", brokers=(2,), start=datetime(2026, 5, 1))], "Broker 2 ran out of memory; no committed data was lost", "affected"),
+    ([found.found("controlled-shutdown", "info", brokers=(2,), start=datetime(2026, 5, 1))], "Broker 2 shut down cleanly; no committed data was lost", "excluded"),
+    ([loss(), found.found("out-of-memory", "high", brokers=(2,))], "Committed data was lost: 4 committed offsets of t-0", "found"),
+])  # fmt: skip
+def test_the_title_is_the_incident_unless_records_are_lost(findings: list[Finding], title: str, tone: str) -> None:
+    own = headline(findings, [state("lost" if tone == "found" else "intact")])
+    assert (own.title, own.tone) == (title, tone)
 
 
 @pytest.mark.parametrize(("leader", "listed"), [(3, True), (-1, False)])

@@ -229,7 +229,7 @@ def finding(**changes: Any) -> Finding:
     return found.loss(**{"brokers": (1, 2), "start": START, **changes})
 
 
-def text(report: Report, width: int = 100, *, colours: bool = False) -> str:
+def text(report: Report, width: int = 100, *, colours: bool = False, every: bool = False) -> str:
     out = StringIO()
     show(
         report,
@@ -241,6 +241,7 @@ def text(report: Report, width: int = 100, *, colours: bool = False) -> str:
             color_system="truecolor" if colours else None,
             legacy_windows=False,
         ),
+        every=every,
     )
     return out.getvalue()
 
@@ -248,25 +249,45 @@ def text(report: Report, width: int = 100, *, colours: bool = False) -> str:
 @pytest.mark.parametrize("width", [80, 160])
 @pytest.mark.parametrize("name", NAMES)
 def test_text_fits_the_terminal(name: str, width: int) -> None:
-    shown = text(recorded.report(name), width)
-    assert max(cell_len(line) for line in shown.splitlines()) <= width
-    assert "brokers" in shown.splitlines()[0]
+    lines = text(recorded.report(name), width).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert len(lines) <= MOST
+    assert any(re.search(r"\d brokers, ", line) for line in lines[-4:])
 
 
 @pytest.mark.parametrize("width", [80, 160])
-def test_text_says_what_was_lost_and_how_that_is_known(width: int) -> None:
-    shown = " ".join(text(recorded.report("unclean-election-2.8.2-zk"), width).split())
-    assert "DATA WAS LOST: at least 316 records that were committed, in 2 partitions." in shown
-    assert "2 unclean elections." in shown
+def test_the_first_screen_says_each_fact_once(width: int) -> None:
+    shown = text(recorded.report("unclean-election-2.8.2-zk"), width)
+    words = " ".join(shown.split())
+    assert shown.startswith("LOST     at least 316 committed records of orders-0 and orders-1")
+    assert "orders-0 offsets 200–357 at least 158 records written 01:53:27–01:53:40" in words
+    assert "unclean.leader.election.enable=true for topic orders (broker-1/logs/server.log:" in words
+    assert "Find a snapshot of the disk of broker 2 from before 01:53:46" in words
+    (lost,) = [line for line in shown.splitlines() if "✗" in line]
+    assert lost.split()[:2] == ["01:53:40", "✗"] and "broker 1, out of sync, became leader of orders-0 and orders-1" in lost
+    once = ("316", "2026-11-21", "unclean.leader.election.enable=true", "01:53:53) ", "200–357 at least 158 records written 01:53:27")
+    assert {part: words.count(part) for part in once[:3]} == dict.fromkeys(once[:3], 1)
+    times = [line.split()[0].partition("–")[0] for line in shown.splitlines() if re.match(r"  \d\d:\d\d", line)]
+    assert times == sorted(times) and 4 <= len(times) <= 7
+
+
+def test_a_complete_report_says_what_was_lost_and_how_that_is_known() -> None:
+    shown = " ".join(text(recorded.report("unclean-election-2.8.2-zk"), 160, every=True).split())
     assert "Lost: at least 316 records in 2 partitions" in shown
-    assert "orders-0 200–357 (at least 158 records)" in shown or width < 100
+    assert "orders-0 200–357 (at least 158 records)" in shown
     assert "2 partitions (orders-0, orders-1): at least 316 offsets committed, lost" in shown
     assert "Truncating to offset 200" in shown, "evidence is quoted"
 
 
+def test_records_that_producers_count_as_written_are_no_good_news() -> None:
+    shown = text(recorded.report("acks1-failover-3.9.1-kraft"), colours=True)
+    assert re.match(r"\x1b\[1;33mGONE +\x1b\[0m8 records of clicks-0", shown)
+    assert recorded.report("acks1-failover-3.9.1-kraft").headline.losses == ("excluded", "tail-cut")
+
+
 @pytest.mark.parametrize(("name", "version"), [
-    ("unclean-election-2.8.2-zk", "· Kafka 2.8.2 ·"),
-    ("power-loss-divergence-0.10.2.2-zk", "· Kafka 0.10.2 or later (inter.broker.protocol.version)"),
+    ("unclean-election-2.8.2-zk", ", Kafka 2.8.2, "),
+    ("power-loss-divergence-0.10.2.2-zk", ", Kafka 0.10.2 or later (inter.broker.protocol.version)"),
 ])  # fmt: skip
 def test_text_names_the_version_as_far_as_it_is_known(name: str, version: str) -> None:
     assert version in " ".join(text(recorded.report(name)).split())
@@ -279,7 +300,7 @@ def test_text_is_the_same_every_time() -> None:
 
 def test_text_says_what_is_proven_and_no_more() -> None:
     shown = text(recorded.report("rolling-restart-3.9.1-kraft"))
-    assert "No committed record was lost: all 7 partitions are proven intact." in shown
+    assert "SAFE     no committed record was lost (all 7 partitions, proven)" in shown
     assert "nothing was lost" not in shown.lower()
 
 
@@ -342,13 +363,13 @@ def test_hostile_log_from_end_to_end() -> None:
 
 def test_many_findings_of_a_kind_are_folded() -> None:
     many = [found.offline(partition=i, start=START) for i in range(50)]
-    shown = text(Report(Cluster(), folded(many, rule_of("offline-partition")), []))
+    shown = text(Report(Cluster(), folded(many, rule_of("offline-partition")), []), every=True)
     assert "50 partitions (t-0, t-1, t-2, t-3 and 46 more)" in " ".join(shown.split())
     assert len(shown.splitlines()) < 40
 
 
 @pytest.mark.parametrize("width", [100, 160])
-def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(width: int) -> None:
+def test_no_first_screen_is_longer_than_a_screen(width: int) -> None:
     long = "no end of it " * 60
     kinds = [(kind, next(iter(of.get("message", ())), "broker-crash/found"), level) for kind, of in declared().items() for level in LEVELS]
     all_kinds = [found.found(kind, level, topic=long, message=message) for kind, message, level in kinds]
@@ -360,12 +381,12 @@ def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(w
         {**dict.fromkeys(PARTITION), **found.state("unknown", why=long), "topic": f"t{n}", "isr": [n], "replicas": [1, 2]}
         for n in range(99)
     ]
-    shown = text(Report(Cluster(nodes=nodes), [*lost, *all_kinds], states, happened), width)
-    assert len(shown.splitlines()) <= MOST
-    assert "lines more; --json has all" in shown
-    for heading in ("nknown whether", "Lost: ", "What happened", "severity", "Why", "What limits this report", "What to do next"):
-        assert heading in shown
-    assert "lines more" not in text(Report(Cluster(), [finding()], []), width)
+    report = Report(Cluster(nodes=nodes), [*lost, *all_kinds], states, happened)
+    assert len(text(report, width).splitlines()) == MOST
+    every = text(report, width, every=True)
+    for heading in ("LOST ", "UNKNOWN ", "\nFindings\n", "\nLost: ", "\nWhat limits this report\n", "\nWhat to do next\n"):
+        assert heading in every
+    assert "more findings; -n " in every
 
 
 def test_a_harmless_place_is_told_once_with_all_its_offsets_and_a_harmful_one_each_time_with_when() -> None:
@@ -382,8 +403,9 @@ def test_a_harmless_place_is_told_once_with_all_its_offsets_and_a_harmful_one_ea
 
 def test_many_losses_are_cut_and_counted() -> None:
     many = [finding(partition=i, start=datetime(2026, 1, 1)) for i in range(60)]
-    shown = " ".join(text(Report(Cluster(), many, [])).split())
-    assert "and 48 more; --json has all" in shown
+    report = Report(Cluster(), many, [])
+    assert "\n  and 54 more\n" in text(report)
+    assert text(report, every=True).count("(4 offsets)") == 60
 
 
 def test_sentences_of_findings_begin_with_a_capital_letter_and_agree_in_number() -> None:

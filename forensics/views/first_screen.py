@@ -1,0 +1,234 @@
+"""The first screen: what happened, why, in which order, whether it is over, and what to do, as values that each format draws.
+
+Here: what is on it, each fact once. Not here: the verdict (headline), the losses (losses), the steps (steps), the words (forensics.words), or the
+look of a format.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from forensics.incidents.folding import places
+from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose
+from forensics.model.message import Message, said
+from forensics.rules import of_purpose, rule_of
+from forensics.views.document import Report
+from forensics.views.happened import Happening, events, over
+from forensics.views.headline import VerdictLine
+from forensics.views.impact import broken, stopped
+from forensics.views.losses import LostRange, held_until, losses
+from forensics.words import text
+from forensics.words.formats import capital
+
+RANGES = 6
+"""Partitions in the table of losses."""
+TOLD, LEAST = 7, 6
+"""Lines of the story, and of one that is filled up with what is small or belongs to other incidents."""
+OFTEN = 3
+"""Events of one kind that are told one by one."""
+CAUSES = 2
+PRESENT = 3
+DO = 3
+COPIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class StoryLine:
+    """A line of the story."""
+
+    at: datetime
+    latest: datetime | None
+    """The end of the time in which it happened; None if `at` is exact."""
+    text: str
+    marked: bool
+    """It is the loss, or what the headline is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstScreen:
+    day: date | None
+    """The day of all times on it; None if they are of several days, and need their dates."""
+    lines: Sequence[VerdictLine]
+    ranges: Sequence[LostRange]
+    more_ranges: int
+    copies: Sequence[str]
+    """Where the lost records may still be, in sentences."""
+    why: Sequence[str]
+    story: Sequence[StoryLine]
+    now: Sequence[str]
+    """What does not work when the evidence ends; empty: nothing is known to fail."""
+    until: datetime | None
+    """The end of the evidence."""
+    warnings: Sequence[str]
+    """Disks that must not be changed."""
+    steps: Sequence[str]
+    more_steps: int
+
+
+def first_screen(report: Report, told: int = TOLD, steps: int = DO, ranges: int = RANGES) -> FirstScreen:
+    """`told`, `steps`, `ranges`: at most so many lines of the story, steps, and lost ranges."""
+    gone = [r for r in losses(report.findings) if r.kind != POSSIBLE and (r.kind != CUT or r.missed)]
+    story = list(_story(report, gone, told))
+    now = [*broken(report.findings, report.partitions), *(t.removesuffix(".") for t in stopped(report.findings))]
+    lasts = [s.last for s in report.cluster.sources if s.last]
+    shown = gone[:ranges]
+    return FirstScreen(
+        day=_day(report, story, shown),
+        lines=[line for line in report.headline.lines if line.label != NOW],
+        ranges=shown,
+        more_ranges=len(gone) - len(shown),
+        copies=list(_copies(gone)),
+        why=list(_why(report, gone)),
+        story=story,
+        now=now[:PRESENT] + ([text(said("first-screen/more", number=len(now) - PRESENT))] if len(now) > PRESENT else []),
+        until=max(lasts, default=None),
+        warnings=report.untouchable,
+        steps=report.next_steps[:steps],
+        more_steps=max(len(report.next_steps) - steps, 0),
+    )
+
+
+NOW = "NOW"
+
+
+def _day(report: Report, story: Sequence[StoryLine], ranges: Sequence[LostRange]) -> date | None:
+    written = (r.place.written for r in ranges)
+    times = [t.at for t in story] + [at for w in written if w is not None for at in (w.since, w.until) if at is not None]
+    times = times or [at for s in report.cluster.sources for at in (s.first, s.last) if at is not None]
+    days = {report.zone.wall(at).date() for at in times}
+    return days.pop() if len(days) == 1 else None
+
+
+def _copies(gone: Sequence[LostRange]) -> Iterator[str]:
+    """Who had read the lost records, the collected files with some, and disks that had all of them, unless the first step is to find these."""
+    if groups := tuple(dict.fromkeys(group for r in gone for group in r.groups)):
+        yield text(said("first-screen/read", groups=groups))
+    found = [r.place.salvageable for r in gone if r.place.salvageable is not None]
+    held = sorted({h.broker for s in found for h in s.held if h.broker is not None})
+    if any(s.held for s in found):
+        yield text(said("first-screen/held", some=any(s.missing or not s.held for s in found), brokers=tuple(held)))
+        return
+    if found:
+        yield text(said("first-screen/not-held"))
+    if gone and all(r.kind == CUT for r in gone):
+        until = [dict(held_until(r.place)) for r in gone]
+        for broker in [b for b in until[0] if all(b in own for own in until)][:COPIES]:
+            yield text(said("first-screen/until", broker=broker, until=min(own[broker] for own in until)))
+
+
+def _why(report: Report, gone: Sequence[LostRange]) -> Iterator[str]:
+    """The mechanism, with the setting that made it possible or the line that shows it."""
+    by_cause: dict[str | None, list[Finding]] = defaultdict(list)
+    for r in gone:
+        by_cause[r.finding.cause].append(r.finding)
+    for own in list(by_cause.values())[:CAUSES]:
+        yield _because(Happening(tuple(dict.fromkeys(own))), _setting(report, own))
+    yield from (_because(Happening((f,)), None) for f in report.headline.lead[:1] if f.severity not in MINOR)
+
+
+def _because(event: Happening, setting: str | None) -> str:
+    what = event.words("why") or rule_of(event.kind).title
+    place = next((_place(e) for f in event.findings for e in f.evidence if e.line is not None), None)
+    return text(said("first-screen/why", what=capital(what).removesuffix("."), setting=setting, place=place if setting is None else None))
+
+
+def _place(e: Evidence) -> str:
+    return f"{e.source}:{e.line}"
+
+
+def _setting(report: Report, lost: Sequence[Finding]) -> str | None:
+    """The most severe setting of which a loss of these partitions was a consequence."""
+    names = {p.name for f in lost for p in places(f)}
+    for f in of_purpose(report.findings, Purpose.SETTING):
+        consequences = f.known.get("consequences")
+        for message in consequences if isinstance(consequences, tuple) else ():
+            if isinstance(message, Message) and message.id.endswith("/lost") and dict(message.values).get("name") in names:
+                return Happening((f,)).words("why")
+    return None
+
+
+def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[StoryLine]:
+    """The lines that explain the losses, or else the worst incidents, in order of time."""
+    sure = [f for f in report.findings if f.confidence != "possible" and not f.cluster and _belongs(f)]
+    lost = {id(r.finding) for r in gone}
+    causes = {r.finding.cause for r in gone}
+    main = {r.finding.incident for r in gone} or {i.id for i in report.incidents[:1]}
+    lead = {f.kind for f in report.headline.lead if f.severity not in MINOR}
+    names = {r.name for r in gone}
+    told: list[tuple[int, bool, StoryLine]] = []
+    for event in _few(events((f for f in sure if f.kind not in causes), report.cluster.controllers)):
+        marked = event.kind in lead or any(id(f) in lost for f in event.findings)
+        if (event.findings[0].loss and not marked) or event.start is None or (words := event.course) is None:
+            continue
+        apart = 0 if marked or any(f.incident in main for f in event.findings) else APART
+        apart += SMALL if names and event.names and names.isdisjoint(event.names) else 0
+        told.append((apart + _weight(event, marked=marked), _is(event, Purpose.CRASH), StoryLine(event.start, event.latest, words, marked)))
+    told += ((CUT_OFF, False, line) for line in _cuts(gone))
+    for event in over(sure, report.cluster.controllers):
+        if (words := event.words("over")) is not None and event.end is not None:
+            apart = 0 if any(f.incident in main for f in event.findings) else APART
+            told.append((apart + (BACK if _is(event, Purpose.RETURN) else OVER), False, StoryLine(event.end, None, words, False)))
+    chosen = [item for n, item in enumerate(sorted(told, key=lambda item: item[0])) if n < (most if item[0] < SMALL else LEAST)]
+    lines = [line for _, _, line in sorted(chosen, key=lambda item: (item[2].at, item[1]))]  # a crash is the effect of what was before it
+    first = next((line for line in lines if line.marked), None)
+    yield from (replace(line, marked=line.marked and (bool(gone) or line is first)) for line in lines)
+
+
+LOSS, ROOT, CUT_OFF, BACK, EFFECT, OVER, SMALL, APART = 0, 1, 2, 3, 4, 5, 6, 10
+"""Weights of lines: the lightest are told. APART is added for what belongs to another incident."""
+
+
+def _weight(event: Happening, *, marked: bool) -> int:
+    if marked:
+        return LOSS
+    if event.findings[0].severity in MINOR and not _is(event, Purpose.CLEAN_STOP):
+        return SMALL
+    return ROOT if rule_of(event.kind).root else EFFECT
+
+
+def _belongs(f: Finding) -> bool:
+    return (
+        f.loss
+        or f.severity not in MINOR
+        or rule_of(f.kind).root is not None
+        or rule_of(f.kind).impact is not None
+        or _of(f, Purpose.RETURN)
+    )
+
+
+def _of(f: Finding, purpose: Purpose) -> bool:
+    return rule_of(f.kind).purpose is purpose
+
+
+def _is(event: Happening, purpose: Purpose) -> bool:
+    return _of(event.findings[0], purpose)
+
+
+def _few(found: Iterable[Happening]) -> Iterator[Happening]:
+    """Events of a kind that happened more often are one event."""
+    by_kind: dict[str, list[Happening]] = defaultdict(list)
+    for event in found:
+        by_kind[event.kind].append(event)
+    for alike in by_kind.values():
+        if len(alike) <= OFTEN:
+            yield from alike
+        else:
+            yield Happening(tuple(f for e in alike for f in e.findings), alike[0].controllers, times=len(alike))
+
+
+def _cuts(gone: Sequence[LostRange]) -> Iterator[StoryLine]:
+    """When replicas removed the lost records from their logs: the first time of each broker, with offsets if they are the same everywhere."""
+    by_broker: dict[object, list[dict[str, object]]] = defaultdict(list)
+    for f in dict.fromkeys(r.finding for r in gone):
+        removed = f.known.get("removed")
+        for message in removed if isinstance(removed, tuple) else ():
+            if isinstance(message, Message) and isinstance((known := dict(message.values)).get("at"), datetime):
+                by_broker[known["broker"]].append(dict(known))
+    for cuts in by_broker.values():
+        times = Counter(at for c in cuts if isinstance(at := c["at"], datetime))
+        same = len({(c.get("before"), c.get("now")) for c in cuts}) == 1 and len(gone) == 1
+        values = {**cuts[0], **({} if same else {"before": None, "now": None})}
+        yield StoryLine(min(times), None, text(Message("data-loss/cut", tuple(values.items()))), False)  # type: ignore[arg-type]
