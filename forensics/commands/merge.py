@@ -49,7 +49,7 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     ),
 )
 @evidence_options
-@selection_options("lines")
+@selection_options("lines", "topic", "partition", "broker", "since")
 @click.option(
     "--event",
     "events",
