@@ -6,26 +6,29 @@ Here: directories that were new twice. Not here: logs that were created again wh
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
-from forensics.thresholds import NAMED
+from forensics.model.partition.emptied import EMPTIED, emptied_logs
+from forensics.model.rows import Rows
+from forensics.thresholds import LONGEST_START, NAMED
 
 
-def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+    told = [(row["broker"], row["at"]) for _, row in emptied_logs(partitions)]
     new: dict[tuple[int, str], list[Event]] = defaultdict(list)
     for e in cluster.of("log-directory-new"):
         if e.writer is not None and e.directory and e.at is not None:
             new[e.writer, e.directory].append(e)
     for (node, directory), lines in sorted(new.items()):
         for before, again in pairwise(lines):
-            if _used(node, before, again, cluster):
+            if _used(node, before, again, cluster) and not any(b == node and _soon(again, at) for b, at in told):
                 names = _only_there(node, again, partitions)
                 if names or [n.id for n in cluster.nodes.values() if n.broker] == [node]:
                     yield _finding(node, directory, before, again, names, cluster)
@@ -37,7 +40,12 @@ def _used(node: int, before: Event, again: Event, cluster: Cluster) -> bool:
     return any(at is not None and before.at is not None and again.at is not None and before.at <= at < again.at for at in ups)
 
 
-def _only_there(node: int, again: Event, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+def _soon(again: Event, at: datetime | None) -> bool:
+    """Whether a log was created again by the process of this start."""
+    return at is not None and again.at is not None and timedelta(0) <= at - again.at <= LONGEST_START
+
+
+def _only_there(node: int, again: Event, partitions: Rows) -> list[str]:
     """The partitions with no other replica in the ISR, whose last sign is of the time before."""
     old = (
         p
@@ -65,3 +73,6 @@ def _finding(node: int, directory: str, before: Event, again: Event, names: Sequ
         ),
         evidence=quote(before, again),
     )
+
+
+READS = (EMPTIED,)
