@@ -175,6 +175,7 @@ _KINDS = (
     Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller detected a change of the live brokers; reason is added, deleted, bounced, or live (the live brokers when it was elected)"),
     Kind("controller-resigned", Scope.CLUSTER, By.CONTROLLER, PLAIN, "a controller stopped being active"),
     Kind("controller-step-failed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the ZooKeeper controller failed at a step (value, in Kafka's words) and went on, or resigned; key is the exception and its cause"),
+    Kind("quorum-warning", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` misses the majority of the voters of the metadata quorum, or finds itself or the leader not among them (reason)"),
     Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads the quorum at controller_epoch, if known; brokers are the voters, and value is 'first' for the first role of a process, if the line says so; reason is 'leaderless' if the controller states that the epoch has no leader"),
     Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller checks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count is the number of moves, if printed"),
     Kind("controller-elected", Scope.CLUSTER, By.CONTROLLER | By.ZOOKEEPER, Role.ELECTED, "`controller` became the active controller at controller_epoch"),

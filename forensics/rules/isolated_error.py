@@ -31,6 +31,7 @@ def not_stopped(error: Event, cluster: Cluster) -> bool:
 def stated(errors: Sequence[Event], *scope: Any) -> Mapping[str, Any]:
     last = errors[-1]
     return {
+        "directory": last.directory,
         "offset": last.offset,
         "previous_offset": last.previous_offset,
         "high_watermark": last.high_watermark,

@@ -116,7 +116,7 @@ def _alone(cluster: Cluster) -> Iterator[Event]:
     told = {e.writer for e in cluster.of("log-dir-offline")}
     seen: set[tuple[int | None, str | None]] = set()
     halts = (e for e in cluster.of("fatal-error") if e.reason == "log-dir")
-    for e in (*cluster.of("log-dir-error"), *halts, *cluster.of("log-dir-partitions")):
+    for e in (*cluster.of("log-dir-error"), *halts):
         if (
             e.writer not in told
             and not (e.writer is None and told)
