@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -132,10 +133,15 @@ def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
     )
 
 
+_QUOTED = re.compile(r", for example |, such as |; the file begins: |: no known layout, ")
+"""What follows in a problem quotes lines, which a summary does not."""
+
+
 def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
     """The problems of one source, or of several that have the same problem."""
     files, problems = tuple(source for source, _ in alike), [e for _, own in alike for e in own]
     first = problems[0]
+    brief = _QUOTED.split(first.text or "", maxsplit=1)[0]
     one = len(files) == 1
     return Finding(
         kind="evidence-gap",
@@ -145,7 +151,7 @@ def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
         message="unreadable",
         values=values(
             files=files,
-            problem=located(files[0], first.text or "") if one else first.text,
+            problem=located(files[0], brief) if one else brief,
             several=len(files) if not one else None,
             more=(len(problems) - 1 or None) if one else None,
             problems=tuple(dict.fromkeys(e.text or "" for e in problems[:5])),

@@ -211,6 +211,8 @@ class Reading:
                 complete = seen
                 if self.owner is not None and self.owner_at >= 0:
                     complete = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
+                if seen.begin > self.owner_at >= 0 and pattern.literal in text_of(data[self.owner_at : line_end(data, self.owner_at)]):
+                    continue  # matched with the record's first line; its literal is in a later one, too
                 match = _whole(pattern, complete)
                 if match is None and (split := complete.split()) is not None and (match := _whole(pattern, split)) is not None:
                     complete = split

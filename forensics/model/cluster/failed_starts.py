@@ -25,7 +25,7 @@ LOCKED = "locked"
 _ENDS = ENDS_PROCESS | HALTING | {LOCKED}
 _OF_START = re.compile(r"start(?:ing|up)|while waiting for|unable to register|meta\.properties|ConfigException")
 _THROWN = re.compile(r"Inconsistent(?:ClusterId|BrokerId|NodeId)Exception")
-_OF_MAIN = re.compile(r"Exiting Kafka due to fatal exception|Exception in thread \"main\"|(?:ERROR|FATAL)\s+\(kafka\.Kafka\$\)")
+_OF_MAIN = re.compile(r"Exiting Kafka\b|Exception in thread \"main\"|(?:ERROR|FATAL)\s+\(kafka\.Kafka\$\)")
 """Kafka#main prints this of the process that it starts, never of one that is up."""
 
 

@@ -399,6 +399,11 @@ def test_a_paste_without_times_is_read_and_its_times_are_unknown(text: str) -> N
     assert problem["reason"] == "no-date"
 
 
+def test_a_literal_in_a_later_line_of_a_record_makes_no_second_event() -> None:
+    text = "[2026-11-21 02:15:38,147] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)\njava.lang.Error: x\nkafka 02:15 INFO ==> Starting Kafka\n"
+    assert len(of(read(text), "fatal-error")) == 1
+
+
 def test_an_exception_in_the_line_of_its_error_is_its_cause() -> None:
     line = (
         "[2026-11-21 02:15:38,147] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$) kafka.common.KafkaException: no at kafka.Kafka"

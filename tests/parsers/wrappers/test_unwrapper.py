@@ -77,6 +77,12 @@ def test_wrapper_is_taken_off(name: str) -> None:
     assert holds_log(data)
 
 
+def test_docker_desktop_prints_the_time_before_each_line_of_a_trace() -> None:
+    stamp = "2026-11-21 02:15:38 "
+    lines = unwrapped(f"{stamp}{RECORD}\n{stamp}java.io.IOException: x\n{stamp}\tat a.B\n".encode())
+    assert [line.text.decode() for line in lines] == [RECORD, "java.io.IOException: x", "\tat a.B"]
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [("`", "`"), ("> ", ""), ("    ", ""), ('"', '"'), ("INFO|5652/0|Service org.apache.kafka|22-01-19 10:44:46|", "")],
