@@ -91,8 +91,11 @@ def _finding(
 
 
 def _alive(node: int | None, last: FailedStart, cluster: Cluster) -> datetime | None:
-    """The last line of the node, if it is from longer after the attempt than a start that fails takes to end: the node was up again."""
-    until = cluster.last_own_line(node) if node is not None else None
+    """The last line of the node, if it is from longer after the attempt than a start that fails takes to end: the node was up again. Of an
+    unknown node, the last line of the log: the failure is not known to last."""
+    paths = {e.source for e in last.errors}
+    of_logs = max((s.last for s in cluster.sources if s.path in paths and s.last is not None), default=None)
+    until = cluster.last_own_line(node) if node is not None else of_logs
     return until if until is not None and last.end is not None and until - last.end > LONGEST_START else None
 
 
