@@ -27,11 +27,10 @@ from forensics.model.partition.lineage import Lineage, reach
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.states_of_files import cut_since
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.record import Int32, Record, struct
+from forensics.model.record import Int32, NamedColumn, Record, struct
 from forensics.model.timelines import Judge
 from forensics.proof.lineage import part, same_batches
 from parsers.kinds import ON_DISK
-from parsers.schemas import documented
 
 BEFORE = "against: "
 """Marks collections of the evidence that was given for comparison."""
@@ -56,57 +55,63 @@ class Remark(Record):
     offset: Annotated[int | None, "the offset that it is about"] = None
 
 
-_COPY = pa.struct(
-    [
-        ("broker", pa.int32()),
-        ("collection", pa.string()),
-        ("latest", pa.bool_()),
-        ("state", pa.string()),
-        ("directories", pa.list_(pa.string())),
-        ("taken", pa.timestamp("us")),
-        ("high_watermark", pa.int64()),
-        ("recovery_point", pa.int64()),
-        ("log_start_offset", pa.int64()),
-        ("log_end_offset", pa.int64()),
-        ("epochs", pa.list_(pa.struct([("epoch", pa.int32()), ("start", pa.int64())]))),
-        ("topic_id", pa.string()),
-    ]
-)
-_CHANGE = pa.struct(
-    [
-        ("broker", pa.int32()),
-        ("what", pa.string()),
-        ("way", pa.string()),
-        ("before", pa.int64()),
-        ("after", pa.int64()),
-        ("from", pa.string()),
-        ("to", pa.string()),
-    ]
-)
-SCHEMA = pa.schema(
-    [
-        documented("topic", pa.string(), "topic name"),
-        documented("partition", pa.int32(), "partition index"),
-        documented(
-            "generation",
-            pa.int32(),
-            "number of the topic, if several had this name: 0 the last one, -1 the one deleted before it, and so on",
-        ),
-        documented("topic_id", pa.string(), "topic id; null if unknown"),
-        documented("leader", pa.int32(), "leader at the end; -1: no leader, null: unknown"),
-        documented("leader_epoch", pa.int32(), "leader epoch"),
-        documented("isr", pa.list_(pa.int32()), "in-sync replicas at the end"),
-        documented("replicas", pa.list_(pa.int32()), "assigned replicas, the preferred leader first; null or empty if unknown"),
-        documented("verdict", pa.string(), "odd, differ, agree or single"),
-        documented("moved", pa.bool_(), "offsets or epochs changed between two collections"),
-        documented("copies", pa.list_(_COPY), "the copies of the partition's log, one for each collection of each broker"),
-        documented("remarks", pa.list_(struct(Remark)), "remarks on a broker's copy"),
-        documented("changes", pa.list_(_CHANGE), "changes between two collections of a broker"),
-    ]
-)
+@dataclass(frozen=True, slots=True)
+class EpochOffset(Record):
+    epoch: Annotated[Int32, "leader epoch"]
+    start: Annotated[int, "its first offset"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointChange(Record):
+    """A change between two collections of a broker."""
+
+    broker: Annotated[Int32, "broker of the copies"]
+    what: Annotated[str, "what changed: partition, leader_epoch, leader_epoch_entry or the name of an offset"]
+    way: Annotated[str, "forward, back, appeared or vanished"]
+    before: Annotated[int | None, "value in the earlier collection"]
+    after: Annotated[int | None, "value in the later collection"]
+    earlier: Annotated[str, NamedColumn("from"), "the earlier collection"]
+    later: Annotated[str, NamedColumn("to"), "the later collection"]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRow(Record):
+    """A copy of the partition's log."""
+
+    broker: Annotated[Int32, "broker of the copy"]
+    collection: Annotated[str, "collection of the broker's files"]
+    latest: Annotated[bool, "it is from the broker's last collection"]
+    state: Annotated[str | None, "null: the replica's; delete, future or stray: an additional directory"]
+    directories: Annotated[tuple[str, ...], "log directories of its files"]
+    taken: Annotated[datetime | None, "last modification time of its files (UTC)"]
+    high_watermark: Annotated[int | None, "checkpointed high watermark"]
+    recovery_point: Annotated[int | None, "checkpointed recovery point"]
+    log_start_offset: Annotated[int | None, "checkpointed log start offset; Kafka leaves out logs that start at their first segment"]
+    log_end_offset: Annotated[int | None, "log end offset by its segments"]
+    epochs: Annotated[tuple[EpochOffset, ...], "entries of its epoch file"]
+    topic_id: Annotated[str | None, "topic id"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRow(Record):
+    topic: Annotated[str, "topic name"]
+    partition: Annotated[Int32, "partition index"]
+    generation: Annotated[Int32, "number of the topic, if several had this name: 0 the last one, -1 the one deleted before it, and so on"]
+    topic_id: Annotated[str | None, "topic id; null if unknown"]
+    leader: Annotated[Int32 | None, "leader at the end; -1: no leader, null: unknown"]
+    leader_epoch: Annotated[Int32 | None, "leader epoch"]
+    isr: Annotated[tuple[Int32, ...] | None, "in-sync replicas at the end"]
+    replicas: Annotated[tuple[Int32, ...], "assigned replicas, the preferred leader first; null or empty if unknown"]
+    verdict: Annotated[str, "odd, differ, agree or single"]
+    moved: Annotated[bool, "offsets or epochs changed between two collections"]
+    copies: Annotated[tuple[CopyRow, ...], "the copies of the partition's log, one for each collection of each broker"]
+    remarks: Annotated[tuple[Remark, ...], "remarks on a broker's copy"]
+    changes: Annotated[tuple[CheckpointChange, ...], "changes between two collections of a broker"]
+
+
+SCHEMA = pa.schema(list(struct(CheckpointRow)))
 """A row for each partition and incarnation of its topic with files in the evidence. `moved`: offsets or epochs changed between two
-collections. For partitions that agree, copies are null unless all were requested. `state` of a copy: null for the replica's, else 'delete',
-'future' or 'stray': an additional directory."""
+collections. For partitions that agree, copies are null unless all were requested."""
 
 
 @dataclass
@@ -145,21 +150,22 @@ class Copy:
         times = [e.at for e in _events(self.disk) if e.at is not None and e.at != NO_TIME]
         return max(times, default=None)
 
-    def row(self) -> dict[str, Any]:
-        return {
-            "broker": self.broker,
-            "collection": self.disk.collection,
-            "latest": self.latest,
-            "state": self.disk.state,
-            "directories": sorted(self.directories),
-            "taken": self.taken,
-            "high_watermark": self.high_watermark,
-            "recovery_point": self.recovery_point,
-            "log_start_offset": self.log_start,
-            "log_end_offset": self.log_end,
-            "epochs": [{"epoch": epoch, "start": start} for epoch, start in self.disk.epochs],
-            "topic_id": self.topic_id,
-        }
+    @property
+    def shown(self) -> CopyRow:
+        return CopyRow(
+            self.broker,
+            self.disk.collection,
+            self.latest,
+            self.disk.state,
+            tuple(sorted(self.directories)),
+            self.taken,
+            self.high_watermark,
+            self.recovery_point,
+            self.log_start,
+            self.log_end,
+            tuple(EpochOffset(epoch, start) for epoch, start in self.disk.epochs),
+            self.topic_id,
+        )
 
 
 def _offset(event: Event | None) -> int | None:
@@ -234,24 +240,24 @@ def _stray_copies(timeline: PartitionTimeline) -> list[Copy]:
 
 
 def _row(
-    timeline: PartitionTimeline, verdict: str, every: Iterable[Copy], remarks: Iterable[Remark], changes: Sequence[Mapping[str, Any]]
+    timeline: PartitionTimeline, verdict: str, every: Iterable[Copy], remarks: Iterable[Remark], changes: Sequence[CheckpointChange]
 ) -> dict[str, Any]:
     state = timeline.standing
-    return {
-        "topic": timeline.topic,
-        "partition": timeline.partition,
-        "generation": timeline.generation,
-        "topic_id": timeline.topic_id,
-        "leader": state.leader,
-        "leader_epoch": state.leader_epoch,
-        "isr": list(state.isr) if state.leader is not None else None,
-        "replicas": list(timeline.assigned) or None,
-        "verdict": verdict,
-        "moved": bool(changes),
-        "copies": [c.row() for c in every],
-        "remarks": [r.row() for r in remarks],
-        "changes": changes,
-    }
+    return CheckpointRow(
+        timeline.topic,
+        timeline.partition,
+        timeline.generation,
+        timeline.topic_id,
+        state.leader,
+        state.leader_epoch,
+        tuple(state.isr) if state.leader is not None else None,
+        tuple(timeline.assigned),
+        verdict,
+        bool(changes),
+        tuple(c.shown for c in every),
+        tuple(remarks),
+        tuple(changes),
+    ).row()
 
 
 def brief(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -426,12 +432,12 @@ _ASIDE = {
 }
 
 
-def _verdict(latest: Iterable[Copy], remarks: Sequence[Remark], changes: Sequence[Mapping[str, Any]]) -> str:
+def _verdict(latest: Iterable[Copy], remarks: Sequence[Remark], changes: Sequence[CheckpointChange]) -> str:
     found = list(latest)
-    if any(r.odd for r in remarks) or any(c["way"] == "back" for c in changes):
+    if any(r.odd for r in remarks) or any(c.way == "back" for c in changes):
         return ODD
     apart = [len({getattr(c, name) for c in found} - {None}) > 1 for name in ("high_watermark", "log_end", "log_start")]
-    if remarks or any(apart) or any(c["way"] in ("appeared", "vanished") for c in changes):
+    if remarks or any(apart) or any(c.way in ("appeared", "vanished") for c in changes):
         return DIFFER
     return AGREE if len(found) > 1 else SINGLE
 
@@ -439,14 +445,14 @@ def _verdict(latest: Iterable[Copy], remarks: Sequence[Remark], changes: Sequenc
 # changes between two collections of a broker
 
 
-def _changes(by_broker: Mapping[int, Sequence[Copy]], listed: Listed) -> Iterator[dict[str, Any]]:
+def _changes(by_broker: Mapping[int, Sequence[Copy]], listed: Listed) -> Iterator[CheckpointChange]:
     for broker, found in sorted(by_broker.items()):
         for before, after in pairwise(found):
             yield from _moved(before, after)
         yield from _come_or_gone(broker, found, listed)
 
 
-def _moved(before: Copy, after: Copy) -> Iterator[dict[str, Any]]:
+def _moved(before: Copy, after: Copy) -> Iterator[CheckpointChange]:
     for what in ("high_watermark", "log_end", "log_start", "recovery_point"):
         old, new = getattr(before, what), getattr(after, what)
         if old is not None and new is not None and old != new:
@@ -466,21 +472,15 @@ def _lost_entries(before: Copy, new: Sequence[tuple[int, int]]) -> list[tuple[in
     return [entry for entry in before.disk.epochs if entry not in new and new[0][1] < entry[1] < reach(before.disk)]
 
 
-def _come_or_gone(broker: int, found: Sequence[Copy], listed: Listed) -> Iterator[dict[str, Any]]:
+def _come_or_gone(broker: int, found: Sequence[Copy], listed: Listed) -> Iterator[CheckpointChange]:
     held = {c.disk.collection for c in found}
     for before, after in pairwise(listed.get(broker, ())):
         if (before in held) != (after in held):
             way = "vanished" if before in held else "appeared"
-            yield {"broker": broker, "what": "partition", "way": way, "before": None, "after": None, "from": before, "to": after}
+            yield CheckpointChange(broker, "partition", way, None, None, before, after)
 
 
-def _change(before: Copy, after: Copy, what: str, old: int, new: int, way: str | None = None) -> dict[str, Any]:
-    return {
-        "broker": after.broker,
-        "what": {"log_end": "log_end_offset", "log_start": "log_start_offset"}.get(what, what),
-        "way": way or ("forward" if new > old else "back"),
-        "before": old,
-        "after": new,
-        "from": before.disk.collection,
-        "to": after.disk.collection,
-    }
+def _change(before: Copy, after: Copy, what: str, old: int, new: int, way: str | None = None) -> CheckpointChange:
+    name = {"log_end": "log_end_offset", "log_start": "log_start_offset"}.get(what, what)
+    way = way or ("forward" if new > old else "back")
+    return CheckpointChange(after.broker, name, way, old, new, before.disk.collection, after.disk.collection)
