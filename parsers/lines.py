@@ -79,6 +79,12 @@ class Outer:
         """Bytes in the buffer, and where in them the next line begins."""
         return self._data, self._at
 
+    def ahead(self, size: int) -> bytes:
+        """The next bytes, at least so many unless the stream ends before."""
+        while len(self._data) - self._at < size and self._more():
+            pass
+        return self._data[self._at : self._at + size]
+
     def exactly(self, size: int) -> bytes:
         """Up to this many bytes, fewer at the end; beyond MAX_LOG_LINE only the beginning is kept."""
         kept = bytearray()

@@ -192,7 +192,7 @@ class Unwrapper:
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         if learned_roles := roles(record for line in lines if line[:1] in (b"{", b"[") for record in objects(line)):
             self._roles, self._named = learned_roles, partial(with_roles, roles=learned_roles)
-        wrapped = sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
+        wrapped = sum(self.wraps(line) for line in lines) > 0 or _OVER_LINES.search(head) is not None or self._learns(lines)
         texts = [text for line in lines if (text := _uncoloured(line).rstrip(b"\r"))]
         inner = [peeled for text in texts for peeled in self._once(text) or ()]
         if 2 * sum(peeled.form != STAMPED for peeled in inner) < len(texts):
@@ -242,8 +242,8 @@ class Unwrapper:
             text, number, byte = next_line
             if text.startswith(_CURSOR):
                 yield from map(WriterRun.of, self._entry(outer, number, byte))
-            elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
-                self._section = section[1].decode("utf-8", "replace").strip()
+            elif (section := self._heading(text, outer)) is not None:
+                self._section = section
             elif (line := self._straight(text, number, byte)) is not None:
                 self._learn(text + b"\n", 0, line)
                 yield WriterRun.of(line)
@@ -251,6 +251,13 @@ class Unwrapper:
                 yield from map(WriterRun.of, self.line(text, number, byte))
         for text, line in list(self._pending.values()):
             yield from map(WriterRun.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
+
+    def _heading(self, text: bytes, outer: Outer) -> str | None:
+        """The file or host whose lines follow this line; None if it is no heading."""
+        found = _SECTION.fullmatch(text)
+        if found is None and text[-1:] in (b"-", b":") and (found := _OVER_LINES.match(text + b"\n" + outer.ahead(_NAME))) is not None:
+            outer.skip(*((found.end() - len(text) - 1, 2) if found["ruled"] else (0, 0)))
+        return found[found.lastgroup or 0].decode("utf-8", "replace").strip() if found is not None else None
 
     def _exported(self, records: Iterator[ExportRecord], outer: Outer) -> Iterator[WriterRun]:
         """The lines of an export whose records are not lines of the file."""
@@ -477,7 +484,17 @@ _RECORD = re.compile(rb"\[\d{4}-\d")
 _MARK = b"\xef\xbb\xbf"
 _CURSOR = b"__CURSOR="
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
-_SECTION = re.compile(rb"==> (.+) <==\r?")
+_SECTION = re.compile(
+    rb"(?:==> (?P<file>.+) <==|(?P<host>\S+) \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE)!?(?: \| rc=-?\d+)? (?:>>|=> \{)"
+    rb"|(?:ok|changed|fatal|failed): \[(?P<play>[^\]\s]+)\](?: => .*)?|\[\d+\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<parallel>\S+)(?: .*)?)\r?"
+)
+"""Headings of `tail`, ansible and its playbooks, and pssh."""
+_OVER_LINES = re.compile(
+    rb"(?m)^(?:-{10,}\r?\n(?P<ruled>[\w.,\[\]-]{1,200})\r?\n-{10,}\r?\n|(?P<indented>[\w.-]{1,200}):\r?\n(?=    \[\d{4}-))"
+)
+"""Headings of clush and dshbak, and of salt, which indents the lines."""
+_NAME = 500
+"""Bytes that a heading over several lines has, at most."""
 _DOCKER_CUTS = 16 << 10
 _DOCKER = re.compile(
     rb'\{"log":"([^"\\]*(?:\\.[^"\\]*)*)","stream":"(stdout|stderr)"(?:,"attrs":\{[^{}]*\})?,"time":"([^"\\]{20,35})"\}\s*', re.DOTALL

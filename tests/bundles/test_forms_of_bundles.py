@@ -23,6 +23,9 @@ EQUAL = (
     "multilog.log",
     "cat-n.txt",
     "aws-tail.txt",
+    "list.yaml",
+    "sep.csv",
+    "ansible.txt",
 )
 
 

@@ -393,3 +393,26 @@ def test_a_level_or_a_thread_before_each_record_is_part_of_its_layout() -> None:
     for before in ("INFO kafka-request-handler-1 ", "[kafka-request-handler-1] "):
         lines = unwrapped(f"{before}{RECORD}\n" * 9)
         assert {(line.text.decode(), line.writer) for line in lines} == {(before + RECORD, "")}
+
+
+HEADINGS = {
+    "tail": "==> {} <==\n{}",
+    "ansible": "{} | CHANGED | rc=0 >>\n{}",
+    "a playbook": "ok: [{}] => out\n{}",
+    "pssh": "[1] 09:12:44 [SUCCESS] {}\n{}",
+    "clush": "---------------\n{}\n---------------\n{}",
+    "salt": "{}:\n    {}",
+}
+
+
+@pytest.mark.parametrize("name", HEADINGS)
+def test_lines_are_of_the_host_in_the_heading_above_them(name: str) -> None:
+    data = "".join(HEADINGS[name].format(host, f"{RECORD}\n") for host in ("kafka-1", "kafka-2"))
+    assert [(line.text.decode().strip(), line.writer) for line in unwrapped(data)] == [(RECORD, "kafka-1"), (RECORD, "kafka-2")]
+
+
+def test_a_heading_is_found_where_the_bytes_that_were_read_end() -> None:
+    lines = Unwrapper()
+    data = HEADINGS["clush"].format("kafka-1", f"{RECORD}\n" * 3).encode()
+    lines.prepare(data)
+    assert {line.writer for line in lines.lines(Outer(BytesIO(data[20:]), data[:20]))} == {"kafka-1"}
