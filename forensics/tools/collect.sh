@@ -100,13 +100,14 @@ mkdir "$top"
 # Words of the command of the running broker, one a line. /proc hides processes of other users; then only the usual places are searched.
 running() {
     for process in /proc/[0-9]*; do
-        tr '\0' '\n' < "$process/cmdline" 2> /dev/null | grep -q '^kafka\.Kafka$\|^io\.confluent\.support\.metrics\.SupportedKafka$' || continue
-        tr '\0' '\n' < "$process/cmdline"
+        { tr '\0' '\n' < "$process/cmdline"; } 2> /dev/null | grep -q '^kafka\.Kafka$\|^io\.confluent\.support\.metrics\.SupportedKafka$' || continue
+        { tr '\0' '\n' < "$process/cmdline"; } 2> /dev/null
     done
 }
 words=''
 [ -n "$configs" ] && [ -n "$logs" ] || words=$(running || true)
 
+given=$configs
 if [ -z "$configs" ]; then
     configs=$(printf '%s\n' "$words" | grep '\.properties$' | grep -v '^-' || true)$newline
     for file in /etc/kafka/*.properties /etc/kafka/kraft/*.properties /opt/kafka/config/server.properties /opt/kafka/config/kraft/*.properties \
@@ -151,6 +152,7 @@ set -f
 number=0 named=$datas
 for config in $configs; do
     [ -f "$config" ] || { say "$config: there is no such configuration file"; continue; }
+    [ -n "$given" ] || say "found $config"
     number=$((number + 1))
     place=$top/config
     [ ! -e "$place/${config##*/}" ] || place=$top/config/$number
