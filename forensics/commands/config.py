@@ -102,7 +102,7 @@ def config_option(command: F) -> F:
 
 
 def _read(context: click.Context, option: click.Parameter, given: str | None) -> None:
-    if given is None and not os.path.lexists(NAME):
+    if context.resilient_parsing or (given is None and not os.path.lexists(NAME)):
         return
     path = given or NAME
     if given is None and (reason := _foreign(context.meta.get(ARGUMENTS, ()))) is not None:

@@ -124,13 +124,16 @@ def _nodes(nodes: Iterable[Node]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for name in ("node", "role", "Kafka", "clock", "collections", "runs"):
         table.add_column(name, overflow="fold")
-    for node in nodes:
+    shown = list(nodes)
+    every = [name for node in shown for name in node.collections]
+    bare = len({*every}) == len({name.rpartition("/")[2] for name in every})
+    for node in shown:
         table.add_row(
             str(node.id),
             "broker" if node.broker else "controller",
             clean(node.version or "?"),
             _clock(node.clock),
-            clean(", ".join(node.collections)),
+            clean(", ".join(name.rpartition("/")[2] if bare else name for name in node.collections)),
             _runs([run.outcome for run in node.lives]),
         )
     return table
