@@ -42,7 +42,7 @@ class Happening:
     def latest(self) -> datetime | None:
         """The end of the time in which it began; None if its beginning is known exactly."""
         if self.findings[0].loss:
-            return max(self._starts, default=None)
+            return max((at for at in self._starts if at != self.start), default=None)
         return max((f.start_latest for f in self.findings if f.start_latest is not None), default=None)
 
     @property

@@ -241,6 +241,7 @@ def test_filters_narrow_and_links_lead_back(browser: Any, written: Callable[[str
 def test_the_window_of_time_moves_all_lanes_and_may_filter(browser: Any, written: Callable[[str], Path]) -> None:
     with opened(browser, written("unclean-election-2.8.2-zk")) as tab:
         before = tab.locator("#lanes .tick").first.inner_text()
+        tab.locator(".controls > summary").click()
         tab.fill("#from", "2026-11-21 01:53:40")
         tab.fill("#until", "2026-11-21 01:53:41")
         tab.press("#until", "Enter")

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from forensics.incidents.folding import places
+from forensics.model.cluster.broker_states import ENDED, RECOVERING, STARTING
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import Range
 from forensics.model.partition.offsets import REMOVED
@@ -38,7 +39,8 @@ PRINTED = 12_000
 LOOKS = {LEADER: "p-leader", IN_SYNC: "p-in-sync", OUT: "p-out", DOWN: "p-down"}
 STATUSES = {LEADER: "leads", IN_SYNC: "in sync", OUT: "out of sync", DOWN: "down"}
 STATES = ("leader-change", "isr-change", "epoch-change")
-QUANTITIES = {"log-end-offset": "e", "high-watermark": "h"}
+LOG_END = "log-end-offset"
+QUANTITIES = {LOG_END: "e", "high-watermark": "h"}
 BOUNDS = {"exact": 0, "at-least": 1, "at-most": 2}
 
 Name = tuple[str, int]
@@ -113,7 +115,8 @@ def details(order: Sequence[int], report: Report, kept: Kept, window: DrawnWindo
     for number, proof in zip(order[:MOST], proofs(report.partitions, order[:MOST]), strict=True):
         name = (partitions[number]["topic"], partitions[number]["partition"])
         story = [r for r in kept.story(*name, Wanted()) if r["generation"] == 0]
-        observed = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"] and not _says_nothing(r)]
+        known = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"] and not _says_nothing(r)]
+        observed = [*known, *_at_crashes(known, report)]
         detail = Detail(
             name,
             number,
@@ -137,6 +140,21 @@ def printed(shown: Sequence[Detail]) -> set[int]:
             break
         numbers.add(d.number)
     return numbers
+
+
+def _at_crashes(observed: Sequence[Row], report: Report) -> Iterator[Row]:
+    """The log end of each crashed broker, as far as its log reached while it was starting again: nothing is appended before it is up."""
+    for broker, spans in report.states.items():
+        loads = sorted(
+            (r for r in observed if r["broker"] == broker and r["quantity"] == LOG_END and r["time"] is not None), key=lambda r: r["time"]
+        )
+        for crash in (s for s in spans if s.state == ENDED and s.start is not None):
+            after = next((r for r in loads if r["time"] >= (crash.end or crash.start)), None)
+            starting = after is not None and any(
+                s.state in (STARTING, RECOVERING) and (s.start or after["time"]) <= after["time"] <= (s.end or after["time"]) for s in spans
+            )
+            if after is not None and starting and after["bound"] != "at-most":
+                yield {**after, "time": crash.start, "bound": "at-least"}
 
 
 def _says_nothing(r: Row) -> bool:

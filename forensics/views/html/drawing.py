@@ -16,10 +16,8 @@ from forensics.views.html.times import EPOCH
 LEAST = 0.25
 """Least width of a span in percent of the window, so that it is visible."""
 TICKS = (0, 25, 50, 75, 100)
-MARGIN = 0.06
-"""Share of the window before and after the events."""
-FOCUS = 0.3
-"""If the events take up to this share of the evidence's time, they fill the initial window; otherwise the window covers all of it."""
+MARGIN = 0.2
+"""Share of the events' time that the window shows before and after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def window(covered: Iterable[datetime], happened: Sequence[datetime]) -> DrawnWi
     if end <= begin:
         end = begin + timedelta(seconds=1)
     since, until = (min(happened), max(happened)) if happened else (begin, end)
-    if not timedelta(0) < (until - since) < (end - begin) * FOCUS:
+    if until <= since:
         since, until = begin, end
-    margin = max((until - since) * MARGIN, timedelta(seconds=1)) if (since, until) != (begin, end) else timedelta(0)
+    margin = max((until - since) * MARGIN, timedelta(seconds=1))
     return DrawnWindow(begin, end, max(begin, since - margin), min(end, until + margin))

@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -21,7 +23,8 @@ from markupsafe import Markup
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, StateSpan
 from forensics.model.cluster.sources import Source
-from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, shortened
+from forensics.model.findings import LEVELS, UNSETTLED, Evidence, Finding, Purpose, shortened
+from forensics.model.findings import LOST as LOST_RECORDS
 from forensics.model.message import said
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import of_purpose, rule_of
@@ -38,7 +41,7 @@ from forensics.views.proof import MEANING
 from forensics.views.states import LABELS, label
 from forensics.views.text import sized, subject
 from forensics.words import of_incident, summary, text, words
-from forensics.words.formats import began, moment, period
+from forensics.words.formats import began, is_internal, moment, period
 from parsers.schemas import located
 
 MEANINGS = {
@@ -64,6 +67,12 @@ REACH = 3
 CUT = 300
 LANES = 24
 """Lanes of nodes; if there are more nodes, those with events."""
+BANDS = 5
+"""Bands through the lanes for the times of losses."""
+APART = 2.5
+"""Percent of the window between two numbers that do not overlap."""
+BARS = 8
+"""Topics in the bar of verdicts."""
 FILES = 400
 """Files with their digests."""
 
@@ -139,6 +148,7 @@ def _digest(text: str) -> str:
 class _Page:
     def __init__(self, report: Report, kept: Kept | None) -> None:
         self.report, self.kept = report, kept
+        self.screen = first_screen(report)
         self.document = report.document(proof=False)
         self.partitions: Sequence[Mapping[str, Any]] = self.document["partitions"]
         self.place = {(p["topic"], p["partition"]): n for n, p in enumerate(self.partitions)}
@@ -158,8 +168,8 @@ class _Page:
         covered = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
         grave = [i for i in self.report.incidents if i.severity != LEVELS[0]]
         starts = [at for i in grave for at in (i.start, i.start_latest, i.end) if at is not None]
-        losses = [f.happened for f in self.report.findings if f.loss and f.happened is not None]
-        return window([at for at in (*covered, cluster.until) if at is not None], [*starts, *losses])
+        told = [at for line in self.screen.story for at in (line.at, line.latest) if at is not None]
+        return window([at for at in (*covered, cluster.until) if at is not None], told or starts)
 
     def values(self) -> dict[str, Any]:
         findings = list(zip(self.report.findings, self.document["findings"], strict=True))[:HELD]
@@ -169,7 +179,8 @@ class _Page:
             **self._lane_values(),
             **self._finding_values(findings, contexts),
             "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
-            "details": [(d, self.partitions[d.number]) for d in self.details],
+            "details": [(d, self.partitions[d.number]) for d in self.details if self._notable(self.partitions[d.number])],
+            "passed": [(d, self.partitions[d.number]) for d in self.details if not self._notable(self.partitions[d.number])],
             "proven": {f"{t}-{p}" for t, p in (d.name for d in self.details)},
             "printed": printed(self.details),
             "proof_meaning": MEANING,
@@ -185,10 +196,12 @@ class _Page:
         verdict = report.headline
         return {
             "tone": verdict.tone,
-            "title": verdict.title,
+            "title": report.zone.brief(verdict.title, self.screen.day),
             "subject": subject(report),
             "document": self.document,
-            "screen": first_screen(report),
+            "screen": self.screen,
+            "flags": self._flags(),
+            "topics": list(self._topics()),
             "losses": list(losses_of_first_screen(losses(report.findings))),
             "removed": REMOVED,
             "steps": report.next_steps,
@@ -198,6 +211,45 @@ class _Page:
             "window": self.window,
             **times.switch(report.zone, self.window.begin, self.window.end),
         }
+
+    def _flags(self) -> list[Drawn]:
+        """The numbers of the lines of the story, over the lanes; those that would overlap together."""
+        flags: list[Drawn] = []
+        for n, line in enumerate(self.screen.story, 1):
+            mark = "✗ " if line.marked else ""
+            flag = self.window.span(
+                "flag-marked" if line.marked else "flag", line.at, line.latest or line.at, line.text, label=f"{mark}{n}"
+            )
+            if flags and flag.x - flags[-1].x < APART:
+                last = flags.pop()
+                flag = replace(
+                    last, look=max(last.look, flag.look, key=len), label=f"{last.label}, {flag.label}", title=f"{last.title}; {flag.title}"
+                )
+            flags.append(flag)
+        return flags
+
+    def _topics(self) -> Iterator[Mapping[str, Any]]:
+        """The topics of the bar, the worst first, those that are alike in their verdict as one if there are many."""
+        by_topic: dict[tuple[str, str], int] = Counter((p["topic"], p["verdict"]) for p in self.partitions)
+        order = list(MEANINGS)
+        found = sorted(by_topic.items(), key=lambda item: (order.index(item[0][1]), is_internal(item[0][0]), item[0]))
+        rest: Counter[str] = Counter()
+        x = 0.0
+        for n, ((topic, verdict), count) in enumerate(found):
+            if is_internal(topic) or n >= BARS:
+                rest[verdict] += count
+            else:
+                x, before = x + 100 * count / len(self.partitions), x
+                yield {"topic": topic, "verdict": verdict, "count": count, "x": round(before, 3), "width": round(x - before, 3)}
+        for verdict in (v for v in order if rest[v]):
+            x, before = x + 100 * rest[verdict] / len(self.partitions), x
+            yield {
+                "topic": "other and internal topics",
+                "verdict": verdict,
+                "count": rest[verdict],
+                "x": round(before, 3),
+                "width": round(x - before, 3),
+            }
 
     def _lane_values(self) -> dict[str, Any]:
         states = [s for spans in self.report.states.values() for s in spans]
@@ -273,6 +325,7 @@ class _Page:
     def _lanes(self) -> list[tuple[Any, Lane, bool]]:
         """Node, lane and whether it is shown initially: all lanes if few, else the first ones with events."""
         nodes = list(self.report.cluster.nodes.values())
+        bands = [self.window.span("band", at, at, "records were lost") for at in self._lost_at()]
         lanes = []
         for node in nodes:
             own = self.report.states.get(node.id, ())
@@ -281,11 +334,18 @@ class _Page:
                 for s in sorted(own, key=lambda s: s.state in OVER)
             ]
             told = "; ".join(self._span_text(s) for s in own if s.state != UNSTATED)
-            lanes.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, told), self._eventful(own)))
+            lanes.append(
+                (node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", [*spans, *bands], told), self._eventful(own))
+            )
         if len(nodes) <= LANES:
             return [(node, lane, True) for node, lane, _ in lanes]
         shown = [n.id for n, _, eventful in lanes if eventful][:LANES]
         return [(node, lane, node.id in shown) for node, lane, _ in lanes]
+
+    def _lost_at(self) -> list[datetime]:
+        """When records were lost, at most so often that the lanes stay readable."""
+        times = (r.at for r in losses(self.report.findings) if r.at is not None and r.kind in (LOST_RECORDS, UNSETTLED))
+        return sorted({at.replace(microsecond=0) for at in times})[:BANDS]
 
     def _quoted(self, s: StateSpan) -> int | None:
         if not s.evidence:

@@ -44,7 +44,12 @@
       r.setAttribute("x", x + "%");
       r.setAttribute("width", Math.max(percent(+r.dataset.e) - x, 0.25) + "%");
     }
-    for (const t of all(".track text", within)) {
+    for (const t of all(".flags text", within)) {
+      const x = percent(+t.dataset.s);
+      t.setAttribute("x", Math.min(Math.max(x, 0.5), 97) + "%");
+      t.style.display = x < -1 || x > 101 ? "none" : "";
+    }
+    for (const t of all(".lane:not(.flags) .track text", within)) {
       const x = Math.max(percent(+t.dataset.s), 0);
       t.setAttribute("x", x + "%");
       t.style.display = percent(+t.dataset.e) - x < 7 ? "none" : "";
@@ -86,7 +91,7 @@
       const a = parse(button.dataset.from), b = button.dataset.to ? parse(button.dataset.to) : D.end;
       const margin = Math.max((b - a) * 0.2, 1000);
       show(a - margin, b + margin);
-      $("timeline").scrollIntoView();
+      $("lanes").scrollIntoView();
     });
   }
 
@@ -191,13 +196,14 @@
   }
   function counts() {
     const box = $("counts-chart"), under = D.under.length ? D.under : [[], [], []], off = D.offline.length ? D.offline : [[], []];
-    if (!D.under.length && !D.offline.length) { box.hidden = true; return; }
+    if (!box) return;
     const fill = (name, part) => () => { const c = ink(name); return c.replace(/^rgb\(/, "rgba(").replace(/\)$/, `, ${part})`); };
-    chart(box, 170, [
-      { label: "under-replicated", stroke: () => ink("paused"), fill: fill("paused", 0.15), paths: stepped, points: { show: false }, width: 1.5 },
+    const looks = [
+      { label: "partitions under-replicated", stroke: () => ink("paused"), fill: fill("paused", 0.15), paths: stepped, points: { show: false }, width: 1.5 },
       { label: "reassigning", stroke: () => ink("quiet"), paths: stepped, points: { show: false }, width: 1, dash: [4, 3] },
       { label: "without a leader", stroke: () => ink("down"), fill: fill("down", 0.3), paths: stepped, points: { show: false }, width: 2 },
-    ], steps([under, off]), { range: (_, low, high) => [0, Math.max(high || 0, 1) * 1.08] });
+    ], [times, ...columns] = steps([under, off]), used = columns.map((values) => values.some(Boolean));  // an empty series says nothing
+    chart(box, 170, looks.filter((_, n) => used[n]), [times, ...columns.filter((_, n) => used[n])], { range: (_, low, high) => [0, Math.max(high || 0, 1) * 1.08] });
   }
 
   // evidence
@@ -681,7 +687,7 @@
     if (!target) return;
     if (target.hidden) { form.reset(); incident = ""; chosen = null; filter({ quiet: true }); }
     const opened = target.matches("details") ? target : target.matches("article") ? target.querySelector("details") : null;
-    if (opened) opened.open = true;
+    for (let outer = opened; outer; outer = outer.parentElement.closest("details")) outer.open = true;
     target.scrollIntoView();
     const first = target.querySelector("summary, a, button");
     if (first && !target.matches("section")) first.focus({ preventScroll: true });
