@@ -35,7 +35,7 @@ def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool
 def _offline(group: Sequence[Episode], cluster: Cluster) -> Finding:
     whole = Episode(tuple(o for e in group for o in e.outs))
     spans = (
-        said("cluster-wide-degradation/span", broker=e.outs[0].broker, start=e.start, end=e.end, ended=cluster.number < 0) for e in group
+        said("cluster-wide-degradation/span", broker=e.outs[0].broker, start=e.start, **e.over(), ended=cluster.number < 0) for e in group
     )
     return Finding(
         kind="cluster-wide-degradation",
@@ -52,7 +52,9 @@ def _offline(group: Sequence[Episode], cluster: Cluster) -> Finding:
 
 
 def _values(episode: Episode, cluster: Cluster) -> Values:
-    return values(partition_count=len(episode.names), where=episode.shown, reasons=episode.reasons(), ended=cluster.number < 0)
+    return values(
+        partition_count=len(episode.names), where=episode.shown, reasons=episode.reasons(), ended=cluster.number < 0, **episode.over()
+    )
 
 
 def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, cluster: Cluster) -> Finding:

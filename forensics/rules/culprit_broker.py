@@ -68,9 +68,11 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
     """The finding for an offline broker: its partitions should be the under-replicated ones."""
     hit = len(set(episode.names))
     others = whole.short_without(broker, episode.start, episode.end)
+    returned = cluster.availability(broker).returned(episode.start) if episode.start is not None else None
+    away = returned is None and any(o.end is None and o.back is None for o in episode.outs)
     return Finding(
         kind="culprit-broker",
-        severity="high" if any(o.end is None and o.back is None for o in episode.outs) else "medium",
+        severity="high" if away else "medium",
         confidence=episode.confidence,
         brokers=(broker,),
         start=episode.start,
@@ -78,7 +80,9 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
         cause=OFFLINE,
         message=OFFLINE,
         values=_values(episode, hit, max(whole.shared(broker, episode.end), hit), cluster)
-        + values(peak=whole.count.at(episode.start, episode.end), others=shown(others, 3) if others else None, lacking=len(others))
+        + values(
+            away=away, peak=whole.count.at(episode.start, episode.end), others=shown(others, 3) if others else None, lacking=len(others)
+        )
         + values(unseen=not any(o.cause == CRASHED or o.clauses[-1].id == LOG_ENDS for o in episode.outs)),
         evidence=episode.evidence,
     )
@@ -88,7 +92,13 @@ def _values(episode: Episode, hit: int, held: int, cluster: Cluster) -> Values:
     """`hit` of the partitions that the broker shares with others, `held`, are affected."""
     share = said("culprit-broker/share", hit=hit if hit < held else None, held=held if held > 1 else None)
     return values(
-        since=episode.start, where=episode.shown, reasons=episode.reasons(), share=share, all=hit == held, ended=cluster.number < 0
+        since=episode.start,
+        where=episode.shown,
+        reasons=episode.reasons(),
+        share=share,
+        all=hit == held,
+        ended=cluster.number < 0,
+        **episode.over(),
     )
 
 

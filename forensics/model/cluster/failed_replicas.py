@@ -135,6 +135,11 @@ class Episode:
     def shown(self) -> Message:
         return shown(self.names)
 
+    def over(self) -> dict[str, Value]:
+        """Until when it lasted, and, if it ended in some partitions only, in which others it did not."""
+        ended, still = [o.end for o in self.outs if o.end is not None], [o.name for o in self.outs if o.end is None]
+        return {"until": max(ended, default=None), "still": shown(still) if ended and still else None}
+
     def reasons(self) -> tuple[Message, ...]:
         """What the partitions say of each broker. Clauses that differ only in offsets and times are said once, as in the first partition."""
         outs = [o for o in sorted(self.outs, key=lambda o: o.cause == NOT_STATED) if o.confidence == self.confidence]

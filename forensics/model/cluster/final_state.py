@@ -21,6 +21,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import all_discarded
 from forensics.model.record import Int32, Record, reader, struct
 from forensics.model.times import undated_first
 
@@ -66,7 +67,7 @@ class Broker:
 
 def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """The row of SCHEMA of a partition as it is now; none for deleted topics and the metadata log."""
-    if timeline.topic == INTERNAL or timeline.generation < 0 or _deleted(timeline, cluster):
+    if timeline.topic == INTERNAL or timeline.generation < 0 or deleted(timeline, cluster) or all_discarded(timeline):
         return
     now = timeline.standing
     replicas = now.replicas if now.preferred is not None else ()
@@ -85,8 +86,8 @@ def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[
     ).row()
 
 
-def _deleted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """The topic was deleted and not created again: the last statement about it is its deletion."""
+def deleted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The topic was deleted and not created again: the last statement about it is its deletion by the controller."""
     times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
     last = timeline.standing.at
     return bool(times) and (last is None or last <= max(times))

@@ -122,7 +122,7 @@ class Absences:
             for broker in assigned:
                 if broker not in state.isr and broker not in since:
                     since[broker] = index
-        found.extend(judge.interval(broker, first, len(states)) for broker, first in since.items() if judge.counts_to_end(broker, first))
+        found.extend(own for broker, first in since.items() if (own := judge.to_end(broker, first)) is not None)
         self.all = sorted(found, key=lambda i: (i.first, i.broker))
         self._own: dict[int, list[AbsenceInterval]] = defaultdict(list)
         for interval in self.all:
@@ -387,14 +387,16 @@ class _Judge:
         back = case.end is not None and left.broker in case.end.isr and case.end.at is not None and case.end.at == until
         return back or self.signs.between(left.broker, at, until)
 
-    def counts_to_end(self, broker: int, first: int) -> bool:
-        """Whether an absence from the state with index `first` to the last one counts. If the assignment is unknown, a replica that did
-        not come back may have been reassigned, unless its leader removed it from the ISR. Absences do not count while the topic is being
-        deleted."""
-        states = self.timeline.states
+    def to_end(self, broker: int, first: int) -> AbsenceInterval | None:
+        """The absence from the state with index `first` to the last one, until the replica is described in sync, or the topic is deleted. None
+        while the topic is being deleted, and if the assignment is unknown, unless its leader removed it from the ISR: it may have been
+        reassigned."""
+        states, described = self.timeline.states, self.timeline.states_with_describe
         if not states[-1].replicas and self.shrink(broker, states[first]) is None:
-            return False
-        return within_life(Window(states[first].at, None, tuple(states[first:])), self.timeline, self.cluster) is not None
+            return None
+        back = next((s.at for s in described[len(states) :] if broker in s.isr), None)
+        window = within_life(Window(states[first].at, back, tuple(states[first:])), self.timeline, self.cluster)
+        return replace(self.interval(broker, first, len(states)), end=window.end) if window is not None else None
 
     def _away(self, left: IsrRemoval) -> Outage | None:
         """The span in which its broker was stopping or gone. None if the broker showed activity in this partition after the replica left

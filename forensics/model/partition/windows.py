@@ -133,18 +133,31 @@ def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -
 
 
 def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
-    """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica."""
+    """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica, or to all
+    replicas: one that a reassignment removes is not among the last ones."""
     times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
-    gone = [
-        e.at
-        for e in timeline.of("log-deleted")
-        if e.reason != "stray"
-        and e.at is not None
-        and e.at >= start - STOP_NOTICED_EARLY
-        and timeline.states[-1].leader < 0
-        and e.writer in timeline.states[-1].isr
-    ]
-    return sorted({*times, *gone})
+    last, gone = timeline.states[-1], discarded(start, timeline)
+    by_replicas = {at for broker, at in gone.items() if at is not None and last.leader < 0 and broker in last.isr}
+    return sorted({*times, *by_replicas, *((max(at for at in gone.values() if at is not None),) if all_discarded(timeline) else ())})
+
+
+def discarded(start: datetime, timeline: PartitionTimeline) -> dict[int, datetime | None]:
+    """The brokers that deleted their log of the partition from that time on, and when; None: only the name of its directory shows it."""
+    found: dict[int, datetime | None] = {}
+    for e in timeline.of("log-deleted", "log-created", "log-load"):
+        if e.event != "log-deleted" and not (e.directory or "").endswith("-delete"):
+            found.pop(e.writer or -1, None)
+        elif e.reason != "stray" and e.writer is not None and e.at is not None and e.at >= start - STOP_NOTICED_EARLY:
+            found[e.writer] = e.at
+    named = {b for b, disks in timeline.stray_logs.items() if b not in timeline.collected_logs and any(d.state == "delete" for d in disks)}
+    return {**dict.fromkeys(named), **found}
+
+
+def all_discarded(timeline: PartitionTimeline) -> bool:
+    """All of its last replicas deleted their logs, so its topic was deleted: one that a reassignment removes is not among the last ones."""
+    last = timeline.standing
+    gone = discarded(last.at or datetime.min, timeline)
+    return bool(last.replicas) and {*last.replicas} <= gone.keys() and any(at is not None for at in gone.values())
 
 
 def _lived_on(deleted: datetime, start: datetime, timeline: PartitionTimeline) -> bool:

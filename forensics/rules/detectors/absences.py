@@ -53,6 +53,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
                     partition_count=len(episode.names),
                     times=episode.times if episode.times > len(episode.names) else None,
                     reasons=episode.reasons(),
+                    **episode.over(),
                     **(_of_restart(episode, cluster) if back else _of_running(episode, cluster)),
                 ),
                 evidence=episode.evidence,

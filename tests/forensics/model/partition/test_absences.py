@@ -690,3 +690,18 @@ def test_clauses_that_differ_in_their_leader_are_said_of_each() -> None:
     first, second = map(text, episode.reasons())
     assert first.startswith("broker 1 was running, and it could not connect to broker 2") and first.endswith("(t-0, t-1)")
     assert "broker 3, its leader" in second and second.endswith("(t-2)")
+
+
+RENAMED = "INFO Log for partition t-0 is renamed to /data/t-0.{0:032x}-delete and is scheduled for deletion (kafka.log.LogManager)"
+
+
+@pytest.mark.parametrize(("brokers", "lasts"), [((2, 3), True), ((1, 2, 3), False)], ids=["one is left", "all"])
+def test_an_absence_ends_when_all_replicas_delete_their_logs(brokers: Sequence[int], lasts: bool) -> None:
+    """No controller's log was collected. A reassignment deletes the logs of replicas, too, but not those of all that are assigned."""
+    s = led()
+    s.isr(2, 30, [2, 3], 2)
+    for broker in brokers:
+        s.line(broker, "server", 60 + broker, RENAMED.format(broker))
+    told, cluster = timeline(s.files)
+    (absence,) = intervals(told, cluster)
+    assert (absence.broker, absence.end is None) == (1, lasts)
