@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise, takewhile
 from operator import attrgetter, itemgetter
 from typing import Annotated
@@ -36,6 +36,7 @@ from forensics.model.findings import (
     Purpose,
     Rule,
     Statement,
+    Urgency,
     lost_parts,
     offsets_in,
 )
@@ -159,22 +160,21 @@ class ClusterFindings:
 
     def _incident(self, group: _Group, members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]]) -> Incident:
         ended = self._number != 0
-        impact = tuple(_impact(members, doubtful, ended=ended))
+        mechanisms = self._mechanisms(members)
+        impact = tuple(_impact(members, doubtful, mechanisms, ended=ended))
         of_losses = sentences((f, p) for f in members if f.loss for p in places(f))
         values = {
-            "mechanisms": tuple(
-                self._mechanisms([f for f in members if f.loss and f.confidence != "possible" and f.committed is not False])
-            ),
+            "mechanisms": tuple(mechanisms.values()),
             "what": _what(group, members, self._causes, self._controllers),
             "when": _when(group, self._causes, self._controllers),
             "impact": impact,
-            "none": None if impact else self._without_impact(group),
+            "none": None if impact or mechanisms else self._without_impact(group),
             "ending": _ending(group, members, ended=ended),
             "losses": tuple(of_losses),
         }
         return Incident(
             id=group.id,
-            kind=group.kind,
+            kind=next((of for of in mechanisms if of in _KINDS), group.kind),
             severity=max((f.severity for f in members), key=LEVELS.index),
             brokers=group.brokers,
             start=group.first.start,
@@ -185,14 +185,24 @@ class ClusterFindings:
             cluster=self._number,
         )
 
-    def _mechanisms(self, lost: Sequence[Finding]) -> Iterator[Message]:
-        """How the records were lost, with the setting that made it possible, most partitions first."""
+    def _mechanisms(self, members: Sequence[Finding]) -> dict[str, Message]:
+        """What made of the events of brokers what it is, such as an unclean election: by kind of finding, or cause of a loss, with the setting
+        that made it possible, most partitions first."""
+        alike: dict[str, list[Finding]] = defaultdict(list)
+        for f in members:
+            own = rule_of(f.kind).mechanisms
+            of = f.cause if f.cause in own else f.kind if f.kind in own else None
+            if of is not None and f.confidence != CONFIDENCES[0] and not (f.loss and f.committed is False):
+                alike[of].append(f)
         loss, setting = (kind_of(purpose) for purpose in (Purpose.LOSS, Purpose.SETTING))
-        for cause, _ in Counter(f.cause for f in lost for _ in places(f) if f.cause in rule_of(loss).mechanisms).most_common():
-            affected = hit(f for f in lost if f.cause == cause)
-            names = {f"{topic}-{partition}" for topic, partition in affected}
+        found: dict[str, Message] = {}
+        for of, group in sorted(alike.items(), key=lambda item: -len(hit(item[1]))):
+            names = {f"{topic}-{partition}" for topic, partition in hit(group)}
             settings = (f.cause for f in map(attrgetter("whole"), self._found.get(setting, ())) if names & _made_possible(f))
-            yield said(f"{loss}/mechanism-{cause}", partitions=len(affected), settings=tuple(dict.fromkeys(settings)))
+            phrase = f"{of}/mechanism" if of in _KINDS else f"{loss}/mechanism-{of}"
+            lasted = _lasted(group[0], ended=self._number != 0)
+            found[of] = said(phrase, partitions=len(names), settings=tuple(dict.fromkeys(settings)), lasted=lasted)
+        return found
 
     @cached_property
     def _unjudged_by_replicas(self) -> Counter[tuple[int, ...]]:
@@ -208,10 +218,11 @@ class ClusterFindings:
 
 
 def _made_possible(setting: Finding) -> set[Value]:
-    """The partitions of whose losses a setting was a cause."""
+    """The partitions of whose losses or unclean elections a setting was a cause."""
     consequences = setting.known.get("consequences")
     said_of = consequences if isinstance(consequences, tuple) else ()
-    return {dict(m.values)["name"] for m in said_of if isinstance(m, Message) and m.id == f"{setting.kind}/lost"}
+    harm = {f"{setting.kind}/lost", f"{setting.kind}/elected"}
+    return {dict(m.values)["name"] for m in said_of if isinstance(m, Message) and m.id in harm}
 
 
 def recurring_of_each(clusters: Sequence[ClusterFindings], rules: Sequence[Rule]) -> list[Finding]:
@@ -225,8 +236,8 @@ def _gravity(of: Iterable[Finding | Incident]) -> int:
     return -max(LEVELS.index(f.severity) for f in of)
 
 
-_Found = tuple[bool, bool, datetime]
-"""How well an event explains a finding: whether the finding names it, whether it surely had begun, and its begin."""
+_Found = tuple[bool, datetime]
+"""How well an event explains a finding: whether the finding names it, and its begin."""
 
 
 class _BrokerEvents:
@@ -254,20 +265,16 @@ class _BrokerEvents:
         return next(best, None)
 
     def _before(self, f: Statement, broker: int, kind: str | None) -> Iterator[tuple[_Found, _Root]]:
-        """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better. Nothing comes before
-        a cause whose time is known, and a loss before none; others may be noticed a little before their causes."""
+        """The last event that surely had begun, and was not over: what may have begun later is no cause. A loss comes after its causes;
+        another finding may be noticed a little before."""
         settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
         if (at := f.happened or f.end) is None:
             return
         for events in (self._own.get((broker, kind, still)) for still in (True, False)):
-            for root in events.within(at - settles, at + CRASH_NOTICED) if events is not None else ():
-                latest, early = root.cause.start_latest, root.start - at
-                exact = f.loss or latest is not None or _is(root, Purpose.CLEAN_STOP)
-                if exact and early > (CLOCK_TOLERANCE if latest is not None else STOP_NOTICED_EARLY):
-                    continue
-                surely = (latest or root.start) <= at + STOP_NOTICED_EARLY
-                yield (kind is not None, surely, root.start), root
-                if surely:
+            for root in events.within(at - settles, at + STOP_NOTICED_EARLY) if events is not None else ():
+                latest = root.cause.start_latest
+                if (latest or root.start) - at <= (CLOCK_TOLERANCE if f.loss and latest is not None else STOP_NOTICED_EARLY):
+                    yield (kind is not None, root.start), root
                     break
 
 
@@ -350,9 +357,11 @@ def _returns(restarts: Iterable[Statement]) -> dict[tuple[int, str | None], list
 
 
 def _kind(roots: Sequence[_Root]) -> str:
+    """Of the first event that keeps brokers from serving their clients, such as a failed start; else of the first fault."""
     faults = [r for r in roots if not _is(r, Purpose.CLEAN_STOP)]
     rolling = not faults and len({b for r in roots for b in r.brokers}) > 1
-    return ROLLING if rolling else (faults or roots)[0].cause.kind
+    lasting = (r for r in faults if rule_of(r.cause.kind).urgency is Urgency.UNAVAILABLE)
+    return ROLLING if rolling else next(lasting, (faults or roots)[0]).cause.kind
 
 
 def _is(root: _Root, purpose: Purpose) -> bool:
@@ -381,9 +390,14 @@ def _start(f: Statement) -> datetime:
 
 
 def _during(before: _Root, after: _Root) -> bool:
-    """It is of the same broker, and began before the other was over and soon after its start; or the same happened to both at one time."""
-    if {*before.brokers} & {*after.brokers}:
-        return (before.end is None or after.start <= before.end) and after.start <= before.start + SAME_INCIDENT
+    """It is of the same broker, and began before the other was over and soon after its start; or the same happened to both at one time. What
+    other brokers notice first, the controller notices when the session has expired; the ends of their own processes are other events."""
+    if shared := {*before.brokers} & {*after.brokers}:
+        noticed = rule_of(before.cause.kind).of_first_broker
+        if noticed and before.brokers[0] not in shared and (_is(after, Purpose.CRASH) or _is(after, Purpose.CLEAN_STOP)):
+            return False
+        over = before.end is not None and after.start > before.end + (CRASH_NOTICED if noticed else timedelta())
+        return not over and after.start <= before.start + SAME_INCIDENT
     until = before.cause.start_latest or before.start
     return before.cause.kind == after.cause.kind and after.start <= until + STOP_NOTICED_EARLY
 
@@ -465,14 +479,17 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
     )
 
 
-def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], *, ended: bool) -> Iterator[Message]:
-    """`doubtful`: the partitions that may have lost records. `ended`: of a cluster before the one at the end."""
+def _impact(
+    members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], told: Collection[str], *, ended: bool
+) -> Iterator[Message]:
+    """`doubtful`: the partitions that may have lost records. `told`: kinds that are told before. `ended`: of a cluster before the one at the
+    end."""
     yield from _impact_of_losses([f for f in members if f.loss])
     if doubtful:
         yield said("incident/doubtful", partitions=len(doubtful))
     yield from _states(members, still=False)
     for rule in _OF_IMPACT:
-        own = [f for f in members if f.kind == rule.kind]
+        own = [f for f in members if f.kind == rule.kind and f.kind not in told]
         if rule.impact is Impact.TIME:
             yield from (said(f"{rule.kind}/impact", lasted=_lasted(f, ended=ended)) for f in own)
         elif rule.impact is Impact.HIT and (affected := hit(f for f in own if f.places)):
@@ -482,6 +499,7 @@ def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, i
 
 
 _OF_IMPACT = [rule for rule in RULES if rule.impact is not None]
+_KINDS = frozenset(rule.kind for rule in RULES)
 
 
 def _states(members: Sequence[Finding], *, still: bool) -> Iterator[Message]:

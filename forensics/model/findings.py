@@ -670,7 +670,7 @@ class Rule:
     made_possible_by: tuple[str, ...] = ()
     """Kinds whose findings about the same partition at that time have more of these brokers."""
     mechanisms: tuple[str, ...] = ()
-    """Causes of its findings that the title of their incident names, as the phrases `mechanism-CAUSE` say."""
+    """Its kind, or causes of its findings, if the title of their incident names these, as the phrases `mechanism` and `mechanism-CAUSE` say."""
     of_first_broker: bool = False
     """It happened to its first broker; the other brokers of a finding noticed it."""
     explains: tuple[str, ...] = ()

@@ -208,7 +208,7 @@ def test_an_unclean_election_is_the_cause_of_its_losses_and_the_setting_is_named
     rules = (*RULES, *map(rule_of, ("unclean-election", "risky-setting")))
     told, (incident,) = incidents(by_kind([stop, crash, headless, elected, lost, risk]), rules)
     assert {f.kind for f in told if f.incident is None} == {"risky-setting"}
-    assert incident.kind == "broker-crash"
+    assert incident.kind == "unclean-election"
     assert of_incident(incident).summary.startswith(
         "A leader was elected from outside the ISR in 1 partition (x=true) after broker 1 shut down cleanly and broker 2 crashed: 9 offsets"
     )
