@@ -40,7 +40,7 @@ def made(errors: Sequence[Event], cluster: Cluster, partitions: Rows) -> Mapping
         "severity": "medium" if whose is not None and not starting and not exists else "low",
         "topic": last.topic or "",
         "back": back,
-        **({"exists": True, "end": max(at for at in (last.last_at, *seen) if at)} if exists else {}),
+        **({"exists": True, "end": max((at for at in (last.last_at, last.at, *seen) if at), default=None)} if exists else {}),
         "value": last.value,
         "few": last.count,
         "setting": last.key or setting,
