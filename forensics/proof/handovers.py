@@ -41,6 +41,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.contradictions import of_row, second_witness, what
+from forensics.proof.elections import by_order
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import LAST_UNCHECKED
 from forensics.proof.last_copies import gone_said, last_copies_gone
@@ -421,7 +422,12 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
     ordered = would_show(removal.broker, t.cluster, ORDER, CLOCK)
     there = bool(ordered) and not maybe_brought and not _maybe_deleted(removal, t)
-    sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and there
+    sure = (
+        written_earlier(removal, t.term, t.timeline)
+        and t.timeline.conflicting_epoch is None
+        and there
+        and not _perhaps_sent_again(piece, t)
+    )
     likely, low, marks = _lowest_start(piece, t)
     witnessed = second_witness(removal, t.timeline)
     end = piece.end if witnessed is None else max(min(witnessed, piece.end), piece.start)
@@ -438,6 +444,15 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
         evidence=(*removal.evidence, *piece.seen),
         removal=removal,
     )
+
+
+def _perhaps_sent_again(piece: Piece, t: LeaderTransition) -> bool:
+    """The records may be those that are there now: a leader that was cut off appended them, nobody got an acknowledgement, and the producers
+    sent them again to the next leader. Not if that leader was elected uncleanly: then the older records had been committed."""
+    if piece.replaced_by is None:
+        return False
+    after = next((e for order, e in sorted(by_order(t.timeline, t.cluster).items()) if order[0] > piece.replaced_by), None)
+    return after is None or not after.unclean
 
 
 def _maybe_deleted(removal: Removal, t: LeaderTransition) -> bool:

@@ -41,6 +41,8 @@ class Piece:
     several: bool = False
     """It may have been another one."""
     seen: tuple[Event, ...] = ()
+    replaced_by: int | None = None
+    """Leader epoch, older than that of the removed records, of the records at these offsets in the log of the new leader."""
 
 
 @cached_on_timeline
@@ -312,11 +314,13 @@ def _exact_pieces(removal: Removal, later: Sequence[Term], timeline: PartitionTi
     for known in later:
         term = _begun(known, removal, timeline)
         start = _first_missing(term, known, removal, timeline)
-        if start is not None and start < end:
-            pieces.append(Piece(start, end, term, removal, proven=term.bound == AT_MOST))
-            end = start
-            if timeline.has_epochs and end <= removal.start:
-                break
+        older = _older_from(term, removal, timeline) if timeline.has_epochs and start is not None and start > removal.start else None
+        for begin, replaced_by in ((start, None), older or (None, None)):
+            if begin is not None and begin < end:
+                pieces.append(Piece(begin, end, term, removal, proven=term.bound == AT_MOST, replaced_by=replaced_by))
+                end = begin
+        if pieces and timeline.has_epochs and end <= removal.start:
+            break
     return pieces
 
 
@@ -328,15 +332,13 @@ def _first_missing(term: Term, known: Term, removal: Removal, timeline: Partitio
         return term.start_offset if term.exact or term is not known else None
     if term.bound == AT_LEAST and removal.cause == "latest":
         return None  # its leader may have had all of it: this does not show in which term it was lost
-    start = max(removal.start, term.start_offset)
-    older = _older_from(term, removal, timeline) if start > removal.start else None
-    return start if older is None else min(start, older)
+    return max(removal.start, term.start_offset)
 
 
-def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> int | None:
-    """Start of the removed records at whose offsets the leader had others of an older epoch: a replica that had left the ISR before they
-    were written, and had more of the older records, was elected uncleanly. The start of its term in its lineage shows where its log ended
-    then."""
+def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> tuple[int, int] | None:
+    """Start of the removed records at whose offsets the leader had others of an older epoch, and this epoch: a replica that had left the ISR
+    before they were written, and had more of the older records, was elected uncleanly. The start of its term in its lineage shows where its
+    log ended then."""
     if removal.epoch is None or removal.epoch >= term.epoch:
         return None
     lineage = lineages(timeline).get(term.leader)
@@ -350,7 +352,7 @@ def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> in
         return None  # lines show the epochs that a broker led, and not those of the records that it then fetched
     between = timeline.terms[slice(*(bisect_right(timeline.terms, epoch, key=lambda t: t.epoch) for epoch in (older, removal.epoch)))]
     begun = [t.start_offset for t in between if t.start_offset is not None]
-    return max(removal.start, min(begun)) if begun else None
+    return (max(removal.start, min(begun)), older) if begun else None
 
 
 def _fetched_since(epoch: int, term: Term, timeline: PartitionTimeline) -> bool:

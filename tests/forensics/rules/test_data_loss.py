@@ -223,7 +223,22 @@ def test_an_unclean_election_back_to_a_longer_older_log_loses_what_the_shorter_o
     s.follows(2, 52, 4, 220, 220, previous=3)
     s.truncates(2, 52.1, 200)
     (loss,) = losses(s.files)
-    assert (loss.offsets, loss.committed, loss.cause) == ((Range(200, 220),), True, "unclean-election")
+    assert (loss.offsets, loss.committed, loss.cause, loss.confidence) == ((Range(200, 220),), True, "unclean-election", "certain")
+
+
+def test_what_a_cut_off_leader_had_in_their_place_may_be_the_same_records() -> None:
+    """Broker 1 was cut off while broker 2 led, and had appended what its producers then sent to broker 2."""
+    s = Story()
+    s.leads(1, 0, 2, 0, 0, [1, 2])
+    s.leads(2, 20, 3, 200, 200, [2], previous=2)
+    s.leads(1, 40.1, 4, 210, 200, [1], previous=2)
+    s.loads(2, 50, 220, unclean=False)
+    s.follows(2, 52, 4, 220, 220, previous=3)
+    s.truncates(2, 52.1, 200)
+    (loss,) = losses(s.files)
+    replaced, gone, _ = loss.parts
+    assert (replaced.offsets, replaced.confidence) == (Range(200, 210), "possible")
+    assert (gone.offsets, gone.committed, gone.confidence) == (Range(210, 220), True, "certain")
 
 
 def test_a_loss_is_split_at_the_high_watermark() -> None:
