@@ -8,44 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
 from forensics.model.events import Event
 from forensics.model.partition.replicas import AT_LEAST, EXACT, Observation, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline
-from parsers.schemas import documented
+from forensics.model.record import Int32, Record, struct
+from parsers.frozen import dataclass
 
 REMOVED = "removed"
 MOST = 200
 """Maximum number of observations of a replica and a quantity; of more, the first and the last ones are kept."""
 
 
-SCHEMA = pa.schema(
-    [
-        documented("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
-        documented("broker", pa.int32(), "whose replica it is"),
-        documented(
-            "quantity",
-            pa.string(),
-            f"log-end-offset, high-watermark, log-start-offset, or {REMOVED}: offsets its log held and held no more",
-        ),
-        documented("offset", pa.int64(), "the offset; of what was removed the first one"),
-        documented("end", pa.int64(), f"of what was {REMOVED} the end (exclusive)"),
-        documented("bound", pa.string(), "exact, at-least or at-most; of what was removed that of its end"),
-        documented(
-            "cause",
-            pa.string(),
-            "why it was removed: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray",
-        ),
-        documented("epoch", pa.int32(), "the last leader epoch the broker knew of"),
-        documented("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
-        documented("source", pa.string(), "path of the source that says so"),
-        documented("line", pa.int64(), "1-based line; null in binary files"),
-        documented("byte", pa.int64(), "byte offset in the (decompressed) source"),
+@dataclass(frozen=True, slots=True)
+class OffsetRow(Record):
+    generation: Annotated[Int32, "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"]
+    broker: Annotated[Int32, "broker of the replica"]
+    quantity: Annotated[str, "log-end-offset, high-watermark, log-start-offset, or removed: offsets that its log had and has no more"]
+    offset: Annotated[int, "the offset; of what was removed the first one"]
+    end: Annotated[int | None, "of what was removed the end (exclusive)"]
+    bound: Annotated[str, "exact, at-least or at-most; of what was removed that of its end"]
+    cause: Annotated[
+        str | None, "why it was removed: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray"
     ]
-)
+    epoch: Annotated[Int32 | None, "the last leader epoch that the broker knew"]
+    time: Annotated[datetime | None, "UTC after correction; null if unknown"]
+    source: Annotated[str, "path of the source that states it"]
+    line: Annotated[int | None, "1-based line; null in binary files"]
+    byte: Annotated[int | None, "byte offset in the (decompressed) source"]
+
+
+SCHEMA = pa.schema(list(struct(OffsetRow)))
 
 
 def offsets(timeline: PartitionTimeline) -> Iterator[dict[str, Any]]:
@@ -99,17 +95,5 @@ def _row(
     at: datetime | None,
     event: Event,
 ) -> dict[str, Any]:
-    return {
-        "generation": timeline.generation,
-        "broker": broker,
-        "quantity": quantity,
-        "offset": offset,
-        "end": end,
-        "bound": bound,
-        "cause": cause,
-        "epoch": epoch,
-        "time": at,
-        "source": event.source,
-        "line": event.line,
-        "byte": event.byte,
-    }
+    place = event.source, event.line, event.byte
+    return OffsetRow(timeline.generation, broker, quantity, offset, end, bound, cause, epoch, at, *place).row()
