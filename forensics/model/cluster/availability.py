@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from forensics.model.events import Event
 from forensics.model.message import Message, said
-from forensics.model.times import undated_first
+from forensics.model.times import Span, overlap, undated_first
 from forensics.thresholds import (
     CLOCK_TOLERANCE,
     CONNECTION_FAILS_AT_ONCE,
@@ -526,7 +526,7 @@ class Outage:
         return (self.begun is None or at >= self.begun - early) and (self.known is None or at <= self.known + slack)
 
     def overlaps(self, start: datetime, end: datetime | None) -> bool:
-        return (self.until is None or self.until > start) and (end is None or self.since is None or self.since < end)
+        return overlap(Span(self.since, self.until), Span(start, end))
 
 
 class Availability:

@@ -24,6 +24,7 @@ from forensics.model.partition import crash_times
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
 from forensics.model.partition.leaderless import OFFLINE
 from forensics.model.record import Int32, Record
+from forensics.model.times import begins
 from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
@@ -71,7 +72,7 @@ def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> lis
         _begin(begun, own)
         found.extend(own)
     order = {state: n for n, state in enumerate(STATES)}
-    return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
+    return sorted(found, key=lambda s: (s.broker, begins(s), order[s.state]))
 
 
 def running(known: Iterable[StateSpan]) -> set[int]:

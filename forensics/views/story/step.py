@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from forensics.model.events import Event
 from forensics.model.findings import FINDING, Evidence, quote
+from forensics.model.times import Span, contains
 from parsers.schemas import documented
 
 Key = tuple[datetime, int, int, int]
@@ -116,7 +117,7 @@ class Wanted:
     everything: bool = False
 
     def holds(self, at: datetime | None) -> bool:
-        return (self.since is None or at is None or at >= self.since) and (self.until is None or at is None or at <= self.until)
+        return at is None or contains(Span(self.since, self.until), at)
 
 
 @dataclass(slots=True)
