@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _own: list[SparkSession] = []
 """The session that was started here, for all later calls."""
+_queried: list[OpenedCase] = []
+"""Cases whose files DuckDB may still read, in a query that outlives the objects."""
 SHOWN = 50
 """Findings that a notebook shows."""
 
@@ -104,6 +106,7 @@ class OpenedCase:
         installed."""
         import duckdb
 
+        _queried.append(self)
         found = duckdb.connect()
         for name in BY_NAME:
             found.register(name, self._case.dataset(name))
