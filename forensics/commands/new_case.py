@@ -26,6 +26,7 @@ class NewCase:
     """A place where a case can be written."""
 
     given: str
+    """The place without secrets, as it may be shown."""
     place: Path
     remote: Remote | None
     """Where the case is copied to from `place`."""
@@ -60,4 +61,4 @@ def new_case(path: str, evidence: Sequence[str], *, replace: bool) -> NewCase:
         place = temporary(remote.shown)
         remote.pull(place)
     check(place, evidence, force=replace)
-    return NewCase(path, place, remote, replace)
+    return NewCase(path if remote is None else remote.shown.partition("?")[0].rstrip("/"), place, remote, replace)
