@@ -13,7 +13,7 @@ from datetime import date, datetime
 
 from forensics.incidents.folding import places
 from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose
-from forensics.model.message import Message, said
+from forensics.model.message import Message, Value, said
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.happened import Happening, events, over
@@ -146,8 +146,17 @@ def _setting(report: Report, lost: Sequence[Finding]) -> str | None:
         consequences = f.known.get("consequences")
         for message in consequences if isinstance(consequences, tuple) else ():
             if isinstance(message, Message) and message.id.endswith("/lost") and dict(message.values).get("name") in names:
-                return Happening((f,)).words("why")
+                return Happening((replace(f, values=tuple((n, _at_one_place(v)) for n, v in f.values)),)).words("why")
     return None
+
+
+def _at_one_place(value: Value) -> Value:
+    """Where a setting was seen, with the first place of each."""
+    if isinstance(value, tuple):
+        return tuple(_at_one_place(v) for v in value)
+    if not isinstance(value, Message):
+        return value
+    return Message(value.id, tuple((n, v[:1] if n == "places" and isinstance(v, tuple) else v) for n, v in value.values))
 
 
 def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[StoryLine]:

@@ -114,18 +114,15 @@ def headline(
     aside = cluster.not_judged if cluster is not None else []
     controllers = cluster.controllers if cluster is not None else ()
     ranges = losses(findings)
-    lead = () if any(r.kind in (GONE, UNCLEAR) or r.missed for r in ranges) else _lead(findings)
-    incident = [_incident(lead, controllers, incidents)] if lead else []
+    gone = [f for f in findings if _is_gone(f) and not f.loss and not f.cluster]
+    lead = () if gone or any(r.kind in (GONE, UNCLEAR) or r.missed for r in ranges) else _lead(findings)
+    incident = [VerdictLine(rule_of(f.kind).label or GONE_LABEL, summary(f), UNSETTLED) for f in gone]
+    incident += [_incident(lead, controllers, incidents)] if lead else []
     lines = [
         *(_line("scope", UNSETTLED, what=words) for words in before),
         *(_line("not-judged", UNSETTLED, files=len(other.paths), cluster_id=other.cluster_id) for other in aside),
         *_lost(ranges),
         *_lost_before(findings, ranges),
-        *(
-            VerdictLine(rule_of(f.kind).label or GONE_LABEL, summary(f), UNSETTLED)
-            for f in findings
-            if _is_gone(f) and not f.loss and not f.cluster
-        ),
         *incident,
         *_missing(findings, states),
         *_unknown(findings, states),
@@ -171,7 +168,9 @@ def _title(
         title = f"{title}: {_line('lost', loss, **_of(lost, COMMITTED)).text}"
     if scope is not None and scope.selection.by_partition:
         title += f" in {scope.selection.subject}"
-    if incident:
+    if missed := [r for r in ranges if r.missed]:
+        title = f"{capital(_line('acknowledged', AFFECTED, **_of(missed)).text)}; {title[:1].lower()}{title[1:]}"
+    elif incident:
         title = f"{capital(incident[0].text)}; {title[:1].lower()}{title[1:]}"
     others = f"{'another cluster' if len(aside) == 1 else f'{len(aside)} other clusters'} not judged"
     return "; ".join((title, *unusable(findings), *((others,) if aside else ())))

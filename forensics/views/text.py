@@ -80,11 +80,11 @@ def _verdict(report: Report, screen: FirstScreen, console: Console) -> Iterator[
     day = _day(report, screen)
     width = max([7, *(len(label) for label, _, _ in lines)]) + 2
     room = max(console.width - width, LEAST_TEXT)
-    for n, (label, said, style) in enumerate(lines):
-        wrapped = Text(_brief(report, screen, said)).wrap(console, room)
-        if n == 0 and (space := room - wrapped[-1].cell_len - len(day)) > 1:
-            wrapped[-1].append(" " * space + day, style="dim")
-        for row, part in enumerate(wrapped):
+    dated = False
+    for label, said, style in lines:
+        for row, part in enumerate(Text(_brief(report, screen, said)).wrap(console, room)):
+            if not dated and (space := room - part.cell_len - len(day)) > 1:
+                part, dated = Text.assemble(part, (" " * space + day, "dim")), True
             yield Text.assemble((f"{label if row == 0 else '':<{width}}", style), part)
 
 

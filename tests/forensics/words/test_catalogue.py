@@ -187,7 +187,6 @@ NAMES_OF_OTHER_THINGS = {
 }
 NAMED_ELSEWHERE = {
     ("forensics/views/perfetto.py", "under-replicated"): "a counter of partitions",
-    ("forensics/views/html/static/page.js", "under-replicated"): "a counter of partitions",
     ("forensics/model/partition/quiet_times.py", "retention"): "a reason in the lines about deleted segments",
     ("forensics/views/checkpoints.py", "checkpoint-corrupt"): "a reason in events about files",
 }
