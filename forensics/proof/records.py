@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from forensics.model.events import Event
 from forensics.model.findings import EVIDENCE, Evidence
-from forensics.model.message import Message, said
+from forensics.model.message import said
 from forensics.model.record import declared, inner_of
 from forensics.proof.judgement import Judgement, note_of
 from forensics.proof.verdict import CELLS, INTACT, REMOVED_CELLS, Handover, Interval, Open, Possible, Removed
@@ -83,12 +83,8 @@ def _record(number: int, row: Handover, decides: Iterable[Open], *, texts: bool)
         "removed": [_removed(r, texts=texts) for r in row.removed],
         "premises": [{"premise": said("node/broker", id=broker), "reason": reason} for broker, reason in row.premises.items()],
         "contradictions": list(row.contradictions),
-        "decides": [_decides(row, left) for left in decides],
+        "decides": [said("handover/decides", cell=left.cell, note=note_of(row, left.cell)) for left in decides],
     }
-
-
-def _decides(row: Handover, left: Open) -> Message:
-    return said("handover/decides", cell=left.cell, note=note_of(row, left.cell))
 
 
 def _removed(removed: Removed, *, texts: bool) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) 
         return
     known: dict[str, Value] = {"epochs": tuple(m.epoch for m in missing[:8]), "number": len(missing), "offset": missing[0].start}
     if disk.epoch_file is None:
-        if _others_have_theirs(disk, cluster):
+        if any(s.kind == LISTED and s.collection == disk.collection for s in cluster.sources_of(disk.broker)):
             yield said("epoch-history-damaged/no-file", **known), (segment,)
     elif not disk.epochs:
         yield said("epoch-history-damaged/empty-file", **known), (disk.epoch_file, segment, *_resting(disk, disk.epoch_file, cluster))
@@ -97,10 +97,6 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
     if mark is not None and mark.at is not None and (began is None or mark.at - began > AT_REST):
         return False
     return began is None or last is None or last.at is None or last.at - began < COPY_DURATION
-
-
-def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:
-    return any(s.kind == LISTED and s.collection == disk.collection for s in cluster.sources_of(disk.broker))
 
 
 def _misplaced(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:

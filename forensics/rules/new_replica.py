@@ -29,7 +29,7 @@ def _finding(broker: int, added: State, joined: State | None, elected: Term | No
     """`elected`: an election that may have been unclean made the replica the leader before it is known to have joined the ISR."""
     fetch = [e for e in timeline.of("log-created", "fetcher-added") if e.writer == broker]
     end = joined.at if joined is not None else None
-    before, after = _replicas_before(broker, timeline), timeline.assigned
+    before, after = next((s.replicas for s in timeline.states if s.replicas and broker not in s.replicas), ()), timeline.assigned
     raised = before and set(before) < set(after) and not any(s.removing for s in timeline.states)
     return Finding(
         kind="new-replica",
@@ -51,10 +51,6 @@ def _finding(broker: int, added: State, joined: State | None, elected: Term | No
             added.event, fetch[:2], joined.event if joined is not None else None, elected.evidence if elected is not None else ()
         ),
     )
-
-
-def _replicas_before(broker: int, timeline: PartitionTimeline) -> Sequence[int]:
-    return next((s.replicas for s in timeline.states if s.replicas and broker not in s.replicas), ())
 
 
 def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:

@@ -6,11 +6,11 @@ takes `timestamp` as microseconds (timesketch.lib.utils.read_and_validate_jsonl)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model.findings import MINOR, Evidence, Finding, Place
+from forensics.model.findings import MINOR, Finding, Place
 from forensics.model.message import timestamp
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import cleaned
@@ -99,7 +99,7 @@ def _finding(f: Finding) -> dict[str, Any]:
         "cause": f.cause,
         "partitions": [" ".join((p.name, *map(str, p.offsets))) for p in f.places],
         "explanation": words(f).explanation,
-        "evidence": _quoted(f.evidence),
+        "evidence": [f"{e.source}:{e.line}  {e.text}" if e.line is not None else f"{e.source}  {e.text}" for e in f.evidence],
         "cluster": f.cluster,
         "tag": [f.kind, f.severity, f.confidence],
     }
@@ -121,10 +121,6 @@ def _place(f: Finding, p: Place) -> dict[str, Any]:
         "offset_end": [r.end for r in p.offsets if r.end is not None],
         "committed": p.committed,
     }
-
-
-def _quoted(evidence: Sequence[Evidence]) -> list[str]:
-    return [f"{e.source}:{e.line}  {e.text}" if e.line is not None else f"{e.source}  {e.text}" for e in evidence]
 
 
 def _row(at: datetime | None, last: datetime, words: str, fields: Mapping[str, Any]) -> dict[str, Any]:

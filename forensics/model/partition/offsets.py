@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 
 from forensics.model.events import Event
-from forensics.model.partition.replicas import AT_LEAST, EXACT, Observation, Removal, Replica
+from forensics.model.partition.replicas import AT_LEAST, EXACT, Observation, Removal
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, Record, struct
 from parsers.frozen import dataclass
@@ -58,11 +58,7 @@ def offsets(timeline: PartitionTimeline) -> Iterator[dict[str, Any]]:
             ):
                 if held is not None and offset is not None:
                     yield _row(timeline, broker, quantity, offset, None, bound, None, disk.last_epoch, held.at, held)
-        yield from (_removed(timeline, broker, r) for r in _removals(replica))
-
-
-def _removals(replica: Replica) -> Iterator[Removal]:
-    return (r for r in (*replica.removals, *replica.deleted_logs) if r.evidence)
+        yield from (_removed(timeline, broker, r) for r in (*replica.removals, *replica.deleted_logs) if r.evidence)
 
 
 def _removed(timeline: PartitionTimeline, broker: int, r: Removal) -> dict[str, Any]:
