@@ -227,7 +227,7 @@ def is_one_of(logger: str, loggers: tuple[str, ...]) -> bool:
     return logger in loggers or any(abbreviates(logger, name) for name in loggers)
 
 
-_LOGGER = r"[^()\s]+"
+_LOGGER = r"[^():\s]+"
 LOG4J = Layout(
     name="[%d] %p %m (%c)%n",
     head=regex.compile(rb"(?m)^[\x00-\x08\x0b-\x1f]*\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}\] +[A-Z]{4,5} "),

@@ -467,7 +467,7 @@ class Unwrapper:
 
 
 def _uncoloured(text: bytes) -> bytes:
-    return _COLOUR.sub(b"", text) if b"\x1b" in text else text
+    return _COLOUR.sub(b"", text).lstrip(b"\r") if b"\x1b" in text else text
 
 
 def _joined(section: str, writer: str) -> str:
@@ -483,7 +483,7 @@ _RECORD = re.compile(rb"\[\d{4}-\d")
 """Beginning of a record; no wrapper begins with it."""
 _MARK = b"\xef\xbb\xbf"
 _CURSOR = b"__CURSOR="
-_COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
+_COLOUR = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _SECTION = re.compile(
     rb"(?:==> (?P<file>.+) <==|(?P<host>\S+) \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE)!?(?: \| rc=-?\d+)? (?:>>|=> \{)"
     rb"|(?:ok|changed|fatal|failed): \[(?P<play>[^\]\s]+)\](?: => .*)?|\[\d+\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<parallel>\S+)(?: .*)?)\r?"

@@ -26,6 +26,7 @@ EQUAL = (
     "list.yaml",
     "sep.csv",
     "ansible.txt",
+    "class-line.log",
 )
 
 

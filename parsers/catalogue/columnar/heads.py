@@ -34,7 +34,7 @@ _HOUR = re.compile(rb"\[\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3])")
 _IN_HOUR = {b":%02d:%02d" % (minute, second): (60 * minute + second) * 10**6 for minute in range(60) for second in range(60)}
 _FRACTIONS = {b"%c%03d]" % (mark, ms): 1000 * ms for mark in b",." for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)".encode())
-_LOGGER = re.compile(r" \(([^()\s]+)\)")
+_LOGGER = re.compile(r" \(([^():\s]+)\)")
 
 _Text = TypeVar("_Text", str, bytes)
 _Value = TypeVar("_Value")
