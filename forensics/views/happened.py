@@ -73,7 +73,7 @@ class Happening:
         of_nodes = rule.root is not None and (not rule.root_causes or self.findings[0].cause in rule.root_causes)
         own = self.words("story")
         if own is None and of_nodes and rule.root is not None:
-            own = text(said("story/root", nodes=self.nodes, happened=said(rule.root, number=len(self._ids))))
+            own = text(said("story/root", nodes=self.nodes, happened=said(rule.root, number=max(1, len(self._ids)))))
         return text(said("story/again", what=own, times=self.times, until=self._last)) if own is not None and self.times > 1 else own
 
     @property

@@ -146,8 +146,10 @@ def _joined(value: Sequence[str], word: str) -> str:
 
 
 def _nodes(value: Any, _: str) -> str:
-    """'broker 1 and controllers 100 and 101', of the ids of brokers and those of controllers."""
+    """'broker 1 and controllers 100 and 101', of the ids of brokers and those of controllers; 'a broker' if the evidence names none."""
     brokers, controllers = value
+    if not brokers and not controllers:
+        return "a broker"
     others = brokers_named(controllers).replace("broker", "controller")
     return brokers_named(brokers) if not controllers else f"{brokers_named(brokers)} and {others}" if brokers else others
 

@@ -16,6 +16,7 @@ from forensics.views.impact import broken
 from forensics.views.losses import by_kind, losses
 from tests.support import found
 from tests.support.found import loss
+from tests.support.local import events_of_files, report
 
 
 def state(
@@ -156,3 +157,9 @@ def test_the_only_replica_in_sync_is_named_while_it_leads(leader: int, listed: b
     """A partition without a leader takes no records that the failure of the last member of its ISR could lose."""
     alone = {"topic": "orders", "partition": 0, "leader": leader, "isr": [3], "replicas": [1, 2, 3]}
     assert any("one replica in sync, on broker 3" in line for line in broken([], [alone])) == listed
+
+
+def test_a_broker_that_no_line_names_is_a_broker_not_none() -> None:
+    line = "[2026-11-21 02:10:00,000] ERROR Error while flushing log for t-0 in dir /data (kafka.server.LogDirFailureChannel)"
+    told = report(events_of_files({"server.log": f"{line}\njava.io.IOException: No space left on device\n"}))
+    assert told.headline.title.startswith("A broker found its disk full")
