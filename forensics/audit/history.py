@@ -72,7 +72,7 @@ class History:
     # a run
 
     def begin(self) -> None:
-        """Starts a run. What is new in a run that was killed is new in the next one, too."""
+        """Starts a run. If a run is killed, the next one reports the same news again."""
         if not self.runs or self.runs[-1]["ended"] is not None:
             self.worse, self.partitions = dict.fromkeys(BAD, 0), []
         now = _now()

@@ -41,7 +41,7 @@ _PLACE = (
     documented("key", pa.timestamp("us"), "`at`, or the greatest before it in its source: the first of what is sorted by"),
     documented("rank", pa.int32(), "rank of the source; sources that begin first come first"),
     documented("at", pa.timestamp("us"), "UTC after correction; null where no line of the file has a time"),
-    documented("broker", pa.int32(), "who wrote it; null when nobody knows"),
+    documented("broker", pa.int32(), "broker that wrote the line; null if unknown"),
 )
 _TWIN = documented("twin", pa.binary(), "the same for copies of one record; null where no source is a copy")
 _RECORD = tuple(RECORDS.field(name) for name in ("source", "number", "line", "byte", "lines", "level", "logger", "text"))

@@ -19,7 +19,7 @@ NOT_COLLECTED = frozenset(
         *("no-server-log", "uncovered", "log-begins-later", "logs-end"),
     )
 ) | {"verdict/no-epoch"}
-"""Reasons for an open verdict that other files would settle. The others are Kafka's: a crash took what nobody wrote down."""
+"""Reasons for an open verdict that other files would settle. The others are Kafka's: a crash took what was not yet written."""
 _SAID = ("premises", "contradictions", "decides", "resent_because")
 """The cells of a hand-over that hold messages."""
 Judge = Callable[[PartitionTimeline, Cluster], Iterator[Mapping[str, Any]]]

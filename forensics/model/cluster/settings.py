@@ -32,7 +32,7 @@ topic's value from a lower source, and no other evidence shows that source."""
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """Topics that brokers create themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
 WRITTEN_BY_BROKERS = INTERNAL_TOPICS | {"__cluster_metadata", "__remote_log_metadata"}
-"""Topics that have no other producers than brokers and controllers: nobody can be asked to send their records again."""
+"""Topics that have no other producers than brokers and controllers: no client can send their records again."""
 LOG_DIRECTORIES = ("log.dirs", "log.dir")
 """Settings that name a broker's log directories; the first that is set counts."""
 _DRIVE = re.compile(r"^[A-Za-z]:")

@@ -304,7 +304,7 @@ def _group_offset(r: BatchRecord, control: bool, names: Names, secret: bytes) ->
 
 
 def _of_members(r: BatchRecord, kind: int, key: _Copy, names: Names) -> BatchRecord:
-    """A record about members, written anew from what is read: clients, hosts and assignments, and stand-ins for ids of members."""
+    """A record about members, written again from what is read: clients, hosts and assignments, and stand-ins for ids of members."""
     value: bytes | None = None
     try:
         if kind != CLASSIC:
