@@ -27,6 +27,7 @@ from forensics.proof.verdict import (
     conflicts,
     verdict,
 )
+from forensics.thresholds import ISR_TOLERANCE
 from parsers.frozen import dataclass
 
 
@@ -46,13 +47,16 @@ class Judgement:
 def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Sequence[str]) -> Judgement:
     """The verdict on one incarnation of a partition, from its hand-overs. `contradictions`: what its logs show that contradicts the verdict that
     no records are gone."""
-    rows = with_contradictions(handovers(timeline, cluster), contradictions)
+    since = next((s.at for s in timeline.states if s.known_epoch is not None and s.at is not None), None)
+    until = min((at for at in (_last_seen(timeline, cluster), cluster.until) if at is not None), default=None)
+    backwards = since is not None and until is not None and until + ISR_TOLERANCE < since
+    reversed_ = (said("handover/ends-before-it-begins", since=since, until=until),) if backwards else ()
+    rows = with_contradictions(handovers(timeline, cluster), (*contradictions, *reversed_))
     found = verdict(rows)
-    known = (s.at for s in timeline.states if s.known_epoch is not None and s.at is not None)
     return Judgement(
         verdict=found.verdict,
-        since=next(known, None),
-        until=min((at for at in (_last_seen(timeline, cluster), cluster.until) if at is not None), default=None),
+        since=since,
+        until=until,
         why=why(rows, found),
         from_creation=timeline.created(),
         rows=rows,
@@ -81,7 +85,7 @@ def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, clust
     yield from (e.at for e in own if spoken(e) and e.at is not None and e.at < again)
 
 
-def with_contradictions(rows: tuple[Handover, ...], contradictions: Sequence[str]) -> tuple[Handover, ...]:
+def with_contradictions(rows: tuple[Handover, ...], contradictions: Sequence[Message | str]) -> tuple[Handover, ...]:
     """The last row with these contradictions."""
     odd = dict.fromkeys(contradictions)
     return (*rows[:-1], replace(rows[-1], contradictions=(*rows[-1].contradictions, *odd))) if rows and odd else rows

@@ -36,7 +36,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     told = {id(e): e for node in cluster.nodes.values() for e in node.clock.conflict}
     if brokers := tuple(node.id for node in cluster.nodes.values() if node.clock.conflict):
         yield Finding(
-            kind="clock-skew", severity="info", confidence="probable", brokers=brokers, message="conflict", evidence=quote(told.values())
+            kind="clock-skew", severity="info", confidence="possible", brokers=brokers, message="conflict", evidence=quote(told.values())
         )
 
 

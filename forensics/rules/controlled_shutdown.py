@@ -17,7 +17,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
             if outage.life is not None and outage.clean and not _halted(outage.life, cluster):
-                yield _finding(node.id, who(node.id, cluster), outage.life)
+                yield _finding(node.id, who(node.id, cluster), outage.life, cluster)
 
 
 def _halted(run: BrokerRun, cluster: Cluster) -> bool:
@@ -26,13 +26,20 @@ def _halted(run: BrokerRun, cluster: Cluster) -> bool:
     return any((run.begin_at is None or run.begin_at <= e.at) and (run.end_at is None or e.at <= run.end_at) for e in halts if e.at)
 
 
-def _finding(node: int, who: Message, run: BrokerRun) -> Finding:
+def _confidence(node: int, run: BrokerRun, cluster: Cluster) -> str:
+    """How sure the stop is: a broker prints that it began and ended. A marker alone may be that of a process without lines."""
+    if (run.stopping or run.controlled) is not None and run.end is not run.asked:
+        return "certain"
+    return "possible" if cluster.nodes[node].broker else "probable"
+
+
+def _finding(node: int, who: Message, run: BrokerRun, cluster: Cluster) -> Finding:
     begin = run.stopping or run.controlled
     asked = (run.controlled.reason or "asked") if run.controlled is not None else None
     return Finding(
         kind="controlled-shutdown",
         severity="low" if asked == "failed" else "info",
-        confidence="certain" if begin is not None and run.end is not run.asked else "probable",  # a controller has no marker
+        confidence=_confidence(node, run, cluster),
         brokers=(node,),
         start=begin.at if begin is not None else run.end_at,
         end=run.end_at,

@@ -12,6 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.placement import STATEMENT, STEPS
+from parsers.frozen import replace
 
 MAX_PARTITIONS_NAMED = 8
 """Number of partitions that a text names."""
@@ -21,13 +22,15 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     bound = limit(cluster)
     series = ratios(partitions)
     found = {b: begun for b, points in series.items() if (begun := since(points, bound)) is not None}
+    whole = all(p["steps"] for p in partitions)  # a share of partitions of which some are not known may be any
     away: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for p in partitions:
         last = p["steps"][-1] if p["steps"] else None
         if last is not None and last["preferred"] in found and last["leader"] != last["preferred"]:
             away[last["preferred"]].append(p)
     for broker, begun in found.items():
-        yield _finding(broker, series[broker][-1], begun, bound, away[broker], cluster)
+        f = _finding(broker, series[broker][-1], begun, bound, away[broker], cluster)
+        yield f if whole else replace(f, confidence="possible")
 
 
 def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:

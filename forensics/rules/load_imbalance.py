@@ -12,6 +12,7 @@ from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding
 from forensics.model.message import Message, said, values
 from forensics.model.partition.placement import SIZES, STATEMENT, STEPS, WRITTEN
 from forensics.thresholds import LOAD_DEVIATION
+from parsers.frozen import replace
 
 MAX_BROKERS_NAMED = 5
 """Number of brokers that a text lists."""
@@ -29,7 +30,9 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     away = sorted((b for b, r in found.deviations.items() if r > LOAD_DEVIATION), key=lambda b: (-found.deviations[b], b))
     evidence = _evidence(cluster, partitions, away, avoidable)
     if avoidable and away and evidence:
-        yield _finding(found, away, max(avoidable, key=lambda m: _sigma(m, found)), cluster, evidence)
+        f = _finding(found, away, max(avoidable, key=lambda m: _sigma(m, found)), cluster, evidence)
+        whole = bool(cluster.measures) or all(p["steps"] for p in partitions)  # what is not known of some may balance the others
+        yield f if whole else replace(f, confidence="possible")
 
 
 def _elsewhere(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> bool:

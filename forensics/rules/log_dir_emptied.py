@@ -20,7 +20,7 @@ from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.isr_removal import session_time
 from forensics.model.rows import Rows
 from forensics.model.times import Span, contains
-from forensics.thresholds import NAMED
+from forensics.thresholds import MIN_SKEW_MS, NAMED
 
 Made = tuple[str, Mapping[str, Any]]
 """Name of a partition, and a row of its fact EMPTIED."""
@@ -41,10 +41,11 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
     since, latest = _when(broker, begun, own, missing, cluster)
     out, end = _in_sync_again(broker, begun, own, partitions)
     first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
+    wrong = any(abs(node.clock.skew_ms) >= MIN_SKEW_MS for node in cluster.nodes.values())  # a corrected time may be before or after
     return Finding(
         kind="log-dir-emptied",
         severity="high" if sole else "medium",
-        confidence="certain" if any(row["had_log"] for _, row in own) else "probable",
+        confidence="possible" if wrong else "certain" if any(row["had_log"] for _, row in own) else "probable",
         brokers=(broker,),
         start=since,
         start_latest=latest,

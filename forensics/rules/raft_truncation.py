@@ -14,6 +14,7 @@ from forensics.model.cluster.settings import process_roles
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Range, values
+from forensics.model.partition.log_coverage import LOG, PLACED, would_show
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import CRASH_NOTICED
 
@@ -48,10 +49,11 @@ def _back_by(voter: int, events: list[Event], cluster: Cluster) -> Finding:
     observer = process_roles(cluster.settings.value("process.roles", broker=voter)) == "broker"
     first = events[0]
     assert first.offset is not None and first.previous_offset is not None
+    shown = not observer or would_show(voter, cluster, LOG, *PLACED, since=first.at, until=events[-1].at)  # that it removed its copy itself
     return Finding(
         kind="raft-truncation",
         severity="low" if observer else "medium",
-        confidence="certain",
+        confidence="certain" if shown else "possible",
         brokers=(voter,),
         start=first.at,
         end=events[-1].at,

@@ -21,6 +21,9 @@ MIXED = {"states-hold-together": "the ISR is that of the cluster before"}
 KNOWN: Mapping[str, Mapping[str, str]] = {
     "power-loss-divergence-2.8.2-zk: clock of broker-1 3600 s for 20 s": AT_LEAST,
     "last-replica-standing-2.8.2-zk: clock of broker-1 -120 s after a restart": ORDER,
+    "power-loss-divergence-2.8.2-zk: clock of broker-2 -3600 s for 20 s": ORDER,
+    "unclean-election-0.10.2.2-zk: clock of broker-1 -3600 s from the middle on": ORDER,
+    "wiped-everything-3.9.1-kraft: clock of controller-100 -40 s for 20 s": ORDER,
     "busy-two-at-once-2.8.2-zk: clock of broker-4 -3600 s for 20 s": ORDER,
     "wiped-zookeeper-outlived-2.3.1-zk: first 2 of 5 parts of each log": MIXED,
     "wiped-everything-3.9.1-kraft: line 3 of every 3": OF_BEFORE,

@@ -25,8 +25,9 @@ import pyarrow as pa
 
 from fixtures.exports import write
 from forensics.incidents.folding import places
-from forensics.model.findings import CONFIDENCES, LEVELS, Finding
+from forensics.model.findings import CONFIDENCES, LEVELS, Finding, Unrefuted
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.rules import RULES, declared
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED
 from forensics.words import words
@@ -214,6 +215,7 @@ def _but(lines: Mapping[str, set[int]]) -> Callable[[str, list[bytes]], Iterable
     return keep
 
 
+CLOCK_STEP = "clock step"
 STEPS_S = (-3600, -120, -40, 40, 120, 3600)
 BOOT_S = 8
 """Seconds after a start before a time service sets the clock."""
@@ -257,7 +259,7 @@ def _stepped(words: str, of: Mapping[str, tuple[float, float]], seconds: int) ->
                 made[path] = File(b"".join(left), files[path].modified)
         return made
 
-    return "clock step", words, taken
+    return CLOCK_STEP, words, taken
 
 
 def moved(record: bytes, seconds: int) -> bytes:
@@ -311,30 +313,30 @@ class Claim(NamedTuple):
     summary: str
 
 
-OF_RECORDS = frozenset(
-    {"data-loss", "unclean-election", "log-divergence", "hw-stuck", "hw-regression", "zombie-leader", "epoch-history-damaged"}
-    | {
-        "offset-commit-loss",
-        "transaction-marker-loss",
-        "log-wiped-at-load",
-        "truncate-to-start",
-        "empty-replica-joins",
-        "missed-epoch-change",
-    }
-    | {"checkpoint-corrupt", "checkpoint-inconsistent", "read-then-lost", "consumer-skip", "consumer-reset", "stale-isr-candidate"}
-)
-"""Kinds that tell what became of records, of which nothing may be surer. Other kinds are of brokers' absences, settings and load, whose
-cause or share may read otherwise where half of it is not there: these are counted apart."""
-OF_EVIDENCE = frozenset({"evidence-gap", "unrecognised-lines"})
-LEFT_OF = {"hw-regression": "data-loss", "truncate-to-start": "data-loss"}
-"""A kind that is told for want of the other, which would explain it."""
+OF_EVIDENCE = frozenset(rule.kind for rule in RULES if rule.unrefuted is Unrefuted.EVIDENCE)
+OF_LINES = frozenset(kind for kind, rule in declared().items() if rule.get("detector") == "errors")
+"""What a line says, which the whole evidence has as well. There the line may be explained or be over."""
+UNCOMPARED = OF_EVIDENCE | OF_LINES
+OF_CLOCKS = frozenset({"clock-skew", "log-dir-emptied"})
+"""True of clocks that are made wrong, which the whole evidence has right, and what compares two clocks when no line shows it (docs/limits.md)."""
+_ABSENT = frozenset({"broker-crash", "controlled-shutdown", "culprit-broker", "cluster-wide-degradation", "upgrade", "restarted-replica"})
+INSTEAD: Mapping[str, frozenset[str]] = {
+    "hw-regression": frozenset({"data-loss"}),
+    "truncate-to-start": frozenset({"data-loss"}),
+    "culprit-broker": _ABSENT,
+    "controlled-shutdown": frozenset({"start-failed", "broker-crash"}),
+    "connection-failed": _ABSENT,
+    "restarted-replica": _ABSENT,
+    "records-outside-log": frozenset({"topic-recreated", "topic-deleted"}),
+}
+"""What the whole evidence tells instead of a kind, about the same place or broker: the cause, or the event of which it is a part."""
 
 
 def claims(told: Iterable[Finding]) -> list[Claim]:
     found = []
     for f in told:
         for p in places(f) or (f.place,):
-            name, level = f"{p.topic}-{p.partition}" if p.topic is not None else "", LEVELS.index(f.severity)
+            name, level = f"{p.topic}-{p.partition}" if p.partition is not None else "", LEVELS.index(f.severity)
             parts = [((part.offsets,), part.confidence, part.committed) for part in p.parts] or [(p.offsets, f.confidence, p.committed)]
             for offsets, confidence, committed in parts:
                 gone = frozenset(o for r in offsets if r.end is not None for o in range(r.start, r.end))
@@ -384,18 +386,18 @@ def judged(told: Report) -> Judged:
 
 Violation = tuple[str, str]
 """The relation that is broken, and how."""
-FALSE, SURER, DENIED, SILENT, CRASH, ELSEWHERE, ITSELF = "false", "surer", "denied", "silent", "crash", "elsewhere", "itself"
+FALSE, SURER, DENIED, SILENT, CRASH, ITSELF = "false", "surer", "denied", "silent", "crash", "itself"
 NEVER = (FALSE, SURER, DENIED, SILENT, CRASH)
 """Denied: that lost records were committed, which was true or open. Itself: the report contradicts itself."""
 
 
-def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
+def broken(part: Judged, whole: Judged, truth: Mapping[str, Any], altered: frozenset[str] = UNCOMPARED) -> Iterator[Violation]:
     outside = {name for name, at in whole.lost_at.items() if not part.since.get(name, at) <= at <= part.until.get(name, at)}
     part = part._replace(
         verdicts={name: v for name, v in part.verdicts.items() if name not in outside}
     )  # of what came then it says nothing
     yield from ((FALSE, words) for words in _false(part, truth))
-    yield from _surer(part, whole)
+    yield from _surer(part, whole, altered)
     yield from ((SILENT, words) for words in _silent(part, truth))
     yield from ((ITSELF, invariant) for invariant in part.itself)
 
@@ -431,22 +433,21 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is called lost"
 
 
-def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
-    of_kind: dict[tuple[str, str], list[Claim]] = defaultdict(list)
-    for c in whole.claims:
-        of_kind[c.kind, c.place].append(c)
+def _surer(part: Judged, whole: Judged, altered: frozenset[str]) -> Iterator[Violation]:
+    """`altered`: kinds that tell what is wrong with the altered evidence."""
     for c in part.claims:
-        if c.kind in OF_EVIDENCE or of_kind[LEFT_OF.get(c.kind, ""), c.place]:
-            continue
-        of_records = c.kind in OF_RECORDS
-        same = [o for o in of_kind[c.kind, c.place] if _same(c, o)]
-        best = max((o.confidence for o in same), default=-1)
-        if c.kind == "data-loss" and c.offsets and c.offsets <= {*whole.gone.get(c.place, ())}:
+        about = [o for o in whole.claims if _same(c, o)]
+        same = [o for o in about if o.kind == c.kind]
+        if (
+            c.kind in altered
+            or any(o.kind in INSTEAD.get(c.kind, ()) for o in about)
+            or (c.kind == "data-loss" and c.offsets and c.offsets <= {*whole.gone.get(c.place, ())})
+        ):
             continue  # the verdict of the whole says no less
+        best = max((o.confidence for o in same), default=-1)
         if c.confidence > max(best, 0):
-            instead = CONFIDENCES[best] if best >= 0 else "nothing"
-            yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {c.summary}"
-        if of_records and c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
+            yield SURER, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {CONFIDENCES[best] if same else 'nothing'}: {c.summary}"
+        if c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
             yield DENIED, f"{c.kind} committed {same[0].committed} became false: {c.summary}"
     for name, verdict in part.verdicts.items():
         before = whole.verdicts.get(name, UNKNOWN)
@@ -457,9 +458,11 @@ def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
 
 
 def _same(one: Claim, other: Claim) -> bool:
-    if one.offsets and other.offsets:
+    """Two claims are about the same records, partition or broker; one that names no partition is about any."""
+    if one.offsets and other.offsets and one.place == other.place:
         return bool(one.offsets & other.offsets)
-    return bool(one.place) or not one.brokers or not other.brokers or bool({*one.brokers} & {*other.brokers})
+    shared = not one.brokers or not other.brokers or bool({*one.brokers} & {*other.brokers})
+    return one.place == other.place or (shared and "" in (one.place, other.place))
 
 
 NOTHING_KNOWN = re.compile(r"[Uu]nknown whether|Losses.* are unknown|Nothing can be said|cannot be excluded|not collected|not in evidence")
@@ -501,7 +504,8 @@ def tried(name: str, way: Way) -> Tried:
         part = judged(report(files))
     except Exception as error:  # whatever it is, it is what this looks for
         return Tried(family, words, ((CRASH, repr(error)),), 0, 0)
-    found = tuple(broken(part, whole_of(name), truth_of(name)))
+    altered = UNCOMPARED | OF_CLOCKS if family == CLOCK_STEP else UNCOMPARED
+    found = tuple(broken(part, whole_of(name), truth_of(name), altered))
     return Tried(family, words, found, sum(v == UNKNOWN for v in part.verdicts.values()), len(part.verdicts))
 
 
@@ -533,7 +537,7 @@ def main(arguments: list[str]) -> int:
         own = Counter(rows["all"]) - before
         told = ", ".join(f"{own[r]} {r}" for r in NEVER if own[r]) or "nothing broken"
         print(f"{number} of {len(names)} {name}: {own['ways']} ways, {told}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-    shown = (*NEVER, ELSEWHERE, ITSELF)
+    shown = (*NEVER, ITSELF)
     print(f"\n{'taken away':24} {'ways':>6} {' '.join(f'{r:>9}' for r in shown)}   verdicts unknown")
     for family, row in rows.items():
         print(f"{family:24} {row['ways']:6} {' '.join(f'{row[r]:9}' for r in shown)}   {row['unknown']} of {row['partitions']}")

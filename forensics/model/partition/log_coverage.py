@@ -225,6 +225,9 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
             found.setdefault(CLOCK, said("coverage/steps-back", path=s.path, seconds=s.largest_step_back.total_seconds()))
     if broker in cluster.nodes and cluster.nodes[broker].clock.conflict:
         found.setdefault(CLOCK, said("coverage/clocks-contradict", broker=broker))
+    of_all = [s for s in logs if s.kind not in _WITHOUT_THE_LOG and {*s.printed} != {STATE}]
+    if of_all and not any(s.informed for s in logs):
+        found.setdefault(COMPLETE, said("coverage/filtered-by-level", path=of_all[0].path, more=len(of_all) - 1 or None, files=len(of_all)))
     if denied_error(broker, cluster) is not None:
         found.setdefault(CLOCK, said("coverage/error-denied", broker=broker))
     for _, (premise, reason) in _lacking(logs, cluster):
@@ -441,7 +444,8 @@ def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Fin
     ):
         return finding
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
-    known = (doubted[b] for b in sorted({*finding.brokers, *quoted} & doubted.keys()))
+    compared = {b for b, node in cluster.nodes.items() if node.clock.conflict} if "time" in rests_on else ()
+    known = (doubted[b] for b in sorted({*finding.brokers, *quoted, *compared} & doubted.keys()))
     reason = next((failed[premise] for failed in known for premise in _PREMISES if premise in wanted & failed.keys()), None)
     return finding.doubted(reason) if reason is not None else finding
 

@@ -50,6 +50,8 @@ class _FoundWindow(NamedTuple):
     """Low if the evidence lacks the log of a leader that would show how long the state lasted."""
     quoted: Iterable[Event | Iterable[Event] | None]
     values: Mapping[str, Value]
+    gap: bool = False
+    """Changes are missing at its end, so it may have been shorter."""
     assumed: bool = False
     """The value of the setting is assumed."""
     silent: tuple[int, ...] = ()
@@ -84,7 +86,7 @@ def _finding(kind: str, found: _FoundWindow, cause: str | None, cluster: Cluster
     return Finding(
         kind=kind,
         severity="low" if found.silent else found.severity,
-        confidence="possible" if found.silent else "probable" if found.assumed else "certain",
+        confidence="possible" if found.silent or found.gap else "probable" if found.assumed else "certain",
         brokers=found.brokers,
         leader_epoch=found.state.known_epoch if found.state is not None else None,
         start=window.start,
@@ -258,16 +260,17 @@ def _leaderless(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Foun
         why = [absences(timeline, cluster).of(b, window.states[0], last) for b in gone]
         stopped = cluster_stopped(window, gone, cluster) if _stopped(why) else None
         planned = _stopped(why) and window.end is not None
-        after = (s.event for s in timeline.states[index + len(window.states) :][:1])
+        after = timeline.states[index + len(window.states) :][:1]
         yield _FoundWindow(
             window,
             last,
             gone,
             why,
             "low" if stopped is not None else "medium" if planned else "high",
-            [window.states[0].event, *(e for i in why for e in i.evidence[1:2]), *after],
+            [window.states[0].event, *(e for i in why for e in i.evidence[1:2]), *(s.event for s in after)],
             {**_electable(last, window, timeline, cluster), "cluster_stopped": stopped},
             cause=CLUSTER_STOPPED if stopped is not None else None,
+            gap=any(s.missing_changes or (s.partition_epoch or 0) > (last.partition_epoch or s.partition_epoch or 0) + 1 for s in after),
         )
     now = [*takewhile(without_leader, reversed(timeline.states_with_describe))]
     if now and now[-1].source == DESCRIBED:
