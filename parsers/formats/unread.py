@@ -27,6 +27,7 @@ _UNREAD = tuple(
             "XML",
             "export the rows, or write the log, as JSON lines or text",
         ),
+        (r"\+(?:-+\+){2,}\s+\|", "a table drawn with lines", "print it as CSV, or with tabs (mysql --batch)"),
         (r"\s*\{\s*'\w+'\s*:", "the text of a Python dictionary", "print the rows with json.dumps, one in each line"),
         (
             r'\s*(?:\{\s*"[@\w]+" => |\[\d+\] [\w.-]+: \[[^\n]{1,200}"=>)',

@@ -40,7 +40,7 @@ _SHORT_FULL = re.compile(rb"[A-Z][a-z]{2} (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d
 _RFC5424 = re.compile(
     rb"<\d{1,3}>\d{1,2} (\S+) (\S+) \S+ \S+ \S+ (?:-|(?:\[(?:[^\]\\]|\\.){0,4096}\]){1,16})(?: (?:\xef\xbb\xbf)?(.*))?", re.DOTALL
 )
-_FLUENTD = re.compile(rb"(" + ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
+_FLUENTD = re.compile(rb"(" + ISO + rb")\t([^\t]*)\t(\{.*)", re.DOTALL)
 _FLUENT_BIT = re.compile(rb"[\w.-]{1,250}: (\[\d{9,11}\.\d{1,9}, \{.*\}\])", re.DOTALL)
 _EVENT = re.compile(rb"(?:data: |\x1e)(\{.*)", re.DOTALL)
 _LOKI = re.compile(rb"(" + ISO + rb") (\{(?:[A-Za-z_]\w*=\"(?:[^\"\\]|\\.)*\"(?:, )?)*\}) *(.*)", re.DOTALL)
@@ -126,9 +126,9 @@ def _rfc5424(text: bytes) -> Peeled | None:
 
 
 def _fluentd(text: bytes) -> Peeled | None:
-    """fluentd's out_file: time, tag, record."""
+    """fluentd's out_file: time, tag, record. The tag is the host unless the record names one."""
     match = _FLUENTD.fullmatch(text)
-    return Peeled(match[2], utc=match[1]) if match else None
+    return Peeled(match[3], host=match[2].decode("utf-8", "replace"), utc=match[1]) if match else None
 
 
 def _fluent_bit(text: bytes) -> Peeled | None:

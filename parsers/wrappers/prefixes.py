@@ -33,6 +33,8 @@ _NO_NAME = re.compile(rb"\W+|(?i:trace|debug|info|warn|error|fatal|main)|(?!(?:\
 """Levels, times and numbers, which layouts begin with."""
 _SHARE = 0.9
 _MOST_NAMES = 1000
+_FEW_NAMES = 9
+"""Names that need not recur in the first lines."""
 
 
 class _Prefixed(NamedTuple):
@@ -111,7 +113,8 @@ def prefix_of(lines: Sequence[bytes], given: Sequence[Layout], *, named: bool = 
         is_record = _records(lines_of, given)
         names = {line.name for line in lines_of if is_record(line.text)}
         with_name = [line for line in lines_of if line.name in names]
-        if len(with_name) >= least and (_name_writers(with_name) if names != {""} else not named):
+        recur = 2 * len(names) <= len(with_name) or len(names) <= _FEW_NAMES
+        if len(with_name) >= least and recur and (_name_writers(with_name) if names != {""} else not named):
             return Prefix(shape, names, is_record)
     return None
 

@@ -27,6 +27,7 @@ EQUAL = (
     "sep.csv",
     "ansible.txt",
     "class-line.log",
+    "fluentd.log",
 )
 
 
@@ -55,6 +56,7 @@ def test_a_form_gives_the_verdicts_of_plain_files(form: str, tmp_path: Path) -> 
         ("splunk.xml", "as JSON lines"),
         ("rubydebug.txt", "json_lines"),
         ("python.txt", "json.dumps"),
+        ("mysql.txt", "mysql --batch"),
     ],
 )
 def test_what_is_not_read_says_what_it_is_and_what_to_hand_over(form: str, advice: str, tmp_path: Path) -> None:

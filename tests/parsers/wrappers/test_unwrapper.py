@@ -59,7 +59,7 @@ WRAPPED = {
         UTC,
     ),
     "loki": (json.dumps({"labels": {"pod": "kafka-2"}, "line": RECORD, "timestamp": STAMP}), "kafka-2", "", UTC),
-    "fluentd": (f"2026-11-21T02:15:38.147123+02:00\tkube.x\t{json.dumps({'log': RECORD})}", "", "", UTC),
+    "fluentd": (f"2026-11-21T02:15:38.147123+02:00\tkube.x\t{json.dumps({'log': RECORD})}", "", "kube.x", UTC),
     "docker in compose": (f"kafka-1 | {docker(RECORD + chr(10))}", "kafka-1", "", UTC),
     "cri in fluent-bit": (json.dumps({"date": 1, "log": f"{STAMP} stdout F {RECORD}", "pod": "p"}), "p", "", UTC),
 }
