@@ -11,15 +11,11 @@ from forensics.rules import of_purpose
 from forensics.thresholds import ISR_TOLERANCE
 from forensics.views.document import Report
 
-AT_LEAST = {
-    "verdicts-are-those-of-losses": "a loss that a wrong clock dates is only possible in its finding, and the verdict does not need its time"
-}
 ORDER = {"begins-before-it-ends": "the two ends of a time are dated by two clocks, or in two orders"}
 ABSENT = {"running-while-dead": "one absence is judged by two rules: offline, and running"}
 OF_BEFORE = {"now-is-the-last-state": "what is not over belongs to the cluster before"}
 MIXED = {"states-hold-together": "the ISR is that of the cluster before"}
 KNOWN: Mapping[str, Mapping[str, str]] = {
-    "power-loss-divergence-2.8.2-zk: clock of broker-1 3600 s for 20 s": AT_LEAST,
     "last-replica-standing-2.8.2-zk: clock of broker-1 -120 s after a restart": ORDER,
     "power-loss-divergence-2.8.2-zk: clock of broker-2 -3600 s for 20 s": ORDER,
     "unclean-election-0.10.2.2-zk: clock of broker-1 -3600 s from the middle on": ORDER,
