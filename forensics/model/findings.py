@@ -220,6 +220,13 @@ class LostPart(Record):
         return POSSIBLE if self.confidence == CONFIDENCES[0] else LOST if self.committed else UNSETTLED
 
 
+def disks(parts: Iterable[LostPart]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The brokers whose disks surely hold some of it, and the others whose disks may."""
+    own = list(parts)
+    surely = {b for p in own for b in p.still_on}
+    return tuple(sorted(surely)), tuple(sorted({b for p in own for b in p.perhaps_on} - surely))
+
+
 @dataclass(frozen=True, slots=True)
 class Place(Record):
     """A partition that an event affected, and what happened there."""
@@ -268,10 +275,10 @@ class Statement(Record):
     cause: Annotated[str | None, "cause, for kinds with several causes"] = None
     loss: Annotated[bool, "whether it says that records are lost, read before or not"] = False
     cluster: Annotated[Int32, CLUSTER_DOC] = 0
-    still_on: Annotated[tuple[Int32, ...], "brokers whose disks still hold some of the lost records; `parts` says which"] = ()
+    still_on: Annotated[tuple[Int32, ...], "brokers whose disks still hold all of `offsets`; `parts` names those that hold some"] = ()
     perhaps_on: Annotated[
         tuple[Int32, ...],
-        "other brokers whose logs had some of the lost records and were never cut, if these may not have been flushed before a crash",
+        "brokers whose logs had all of `offsets` and were never cut, if these may not have been flushed before a crash",
     ] = ()
     salvageable: Annotated[
         Salvageable | None,

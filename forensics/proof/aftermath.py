@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from forensics.model.findings import Client, Place, Statement
+from forensics.model.findings import Client, Place, Statement, disks
 from forensics.model.message import Message, joined, said
 from forensics.thresholds import NAMED
 
@@ -41,7 +41,7 @@ def _held(loss: Statement, place: Place) -> Iterator[Message]:
         return
     brokers = tuple(sorted({h.broker for h in saved.held if h.broker is not None}))
     spans = tuple(h.offsets for h in saved.held) if saved.missing else ()
-    yield said("aftermath/held", spans=spans, still={*brokers} <= {*loss.still_on}, brokers=brokers)
+    yield said("aftermath/held", spans=spans, still={*brokers} <= {*disks(place.parts)[0]}, brokers=brokers)
 
 
 def of_groups(clients: Sequence[Client], place: Place) -> Iterator[Message]:

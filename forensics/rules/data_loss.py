@@ -25,6 +25,7 @@ from forensics.model.findings import (
     Salvageable,
     Statement,
     Written,
+    disks,
     lost_parts,
     lower,
     offsets_in,
@@ -195,7 +196,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
     parts = (*under, *loss.parts)
     sure = [p for p in parts if lower(p.confidence, loss.confidence) == loss.confidence]
     known = [p for p in sure if p.offsets.end is not None] or sure
-    still_on = tuple(sorted({b for p in parts for b in p.still_on}))
+    still_on = _all_on(sure, attrgetter("still_on"))
     return Finding(
         kind="data-loss",
         loss=True,
@@ -219,9 +220,14 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
         ),
         parts=parts,
         still_on=still_on,
-        perhaps_on=tuple(sorted({b for p in parts for b in p.perhaps_on}.difference(still_on))),
+        perhaps_on=tuple(b for b in _all_on(sure, lambda p: (*p.still_on, *p.perhaps_on)) if b not in still_on),
         evidence=quote(*(m.evidence for m in moved), *(below.evidence if below is not None else ()), *loss.evidence),
     )
+
+
+def _all_on(parts: Sequence[LostPart], brokers_of: Callable[[LostPart], tuple[int, ...]]) -> tuple[int, ...]:
+    """The brokers that each of the parts names."""
+    return tuple(sorted(set.intersection(*({*brokers_of(p)} for p in parts))))
 
 
 def _extent(parts: Sequence[LostPart], loss: Loss, timeline: PartitionTimeline) -> Values:
@@ -451,9 +457,10 @@ def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
 
 def _recovery(group: Sequence[Statement]) -> Iterator[Message]:
     """How the records come back: from disks that still have them, from the collected files, and from their producers."""
-    for maybe, on in ((False, attrgetter("still_on")), (True, attrgetter("perhaps_on"))):
-        for brokers in dict.fromkeys(own for f in group if (own := on(f))):
-            yield said("data-loss/copy", on=brokers, partitions=tuple(f.name for f in group if on(f) == brokers), maybe=maybe)
+    for at, maybe in enumerate((False, True)):
+        for brokers in dict.fromkeys(on for f in group if (on := disks(f.parts)[at])):
+            names = tuple(f.name for f in group if disks(f.parts)[at] == brokers)
+            yield said("data-loss/copy", on=brokers, partitions=names, maybe=maybe)
     held = [(f, [h.offsets for h in f.salvageable.held]) for f in group if f.salvageable is not None and f.salvageable.held]
     for producers in (True, False):
         if own := [(f, ranges) for f, ranges in held if (f.topic not in WRITTEN_BY_BROKERS) is producers]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from forensics.incidents.folding import hit, places
 from forensics.incidents.ranking import urgency
-from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency
+from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency, disks
 from forensics.model.message import said
 from forensics.rules import RULES, rule_of
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
@@ -94,10 +94,10 @@ def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[in
     """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait. `running`: the
     brokers that were running when the evidence ends."""
     by_brokers: dict[tuple[tuple[int, ...], bool], dict[str, None]] = defaultdict(dict)
-    for f in findings:
-        for brokers in (f.still_on, f.perhaps_on) if f.loss and f.severity not in MINOR else ():
+    for place in (p for f in findings if f.loss and f.severity not in MINOR for p in places(f)):
+        for sure, brokers in zip((True, False), disks(place.parts), strict=True):
             if brokers:
-                by_brokers[brokers, brokers is f.still_on].update(dict.fromkeys(p.name for p in places(f)))
+                by_brokers[brokers, sure][place.name] = None
     if len(by_brokers) > MANY_DISKS:
         every = tuple(sorted({b for brokers, _ in by_brokers for b in brokers}))
         by_brokers = {(every, all(sure for _, sure in by_brokers)): {name: None for names in by_brokers.values() for name in names}}

@@ -22,7 +22,12 @@ def loss(**stated: Any) -> Finding:
     of = {"topic": "t", "partition": 0, "offsets": (Range(1, 5),), "committed": True, "loss": True, "cause": "unclean-election"}
     own = {"confidence": "certain", **of, **stated}
     records = own["records"].count if own.get("records") is not None and len(own["offsets"]) == 1 else None
-    parts = tuple(LostPart(r, own["committed"], own["confidence"], records=records) for r in own["offsets"])
+    parts = tuple(
+        LostPart(
+            r, own["committed"], own["confidence"], records=records, still_on=own.get("still_on", ()), perhaps_on=own.get("perhaps_on", ())
+        )
+        for r in own["offsets"]
+    )
     return found(**{"kind": "data-loss", "severity": "critical", "message": "lost", "values": _of_loss(own), "parts": parts, **own})
 
 
