@@ -468,7 +468,9 @@ def _recovery(group: Sequence[Statement]) -> Iterator[Message]:
             yield said("data-loss/recover", **_extents(own), topics=topics, resent=producers)
     missing = [(f, left) for f in group if f.confidence != "possible" and f.topic not in WRITTEN_BY_BROKERS and (left := _not_held(f))]
     for same in _of_one_time(missing):
-        yield said("data-loss/resend", **_extents(same), **_written([f for f, _ in same]), unacknowledged=same[0][0].committed is False)
+        lost = [f for f, _ in same]
+        names = tuple(dict.fromkeys(f.name for f in lost))
+        yield said("data-loss/resend", partitions=names, **_written(lost), unacknowledged=lost[0].committed is False)
 
 
 def _not_held(f: Statement) -> Sequence[Range]:
