@@ -75,7 +75,8 @@ def _parts(
 
 def _verdict(report: Report, screen: FirstScreen, console: Console) -> Iterator[RenderableType]:
     """A line for each verdict, with the date of all times at the end of the first, if there is room."""
-    noted = [("NOTE", line, TONES[UNSETTLED]) for line in notes(report.cluster)]
+    assumed = (f"{zone}; state it with --timezone" for zone in report.unsure_zones())
+    noted = [("NOTE", line, TONES[UNSETTLED]) for line in (*notes(report.cluster), *assumed)]
     lines = [*((line.label, line.text, TONES[line.tone]) for line in screen.lines), *noted]
     day = _day(report, screen)
     width = max([7, *(len(label) for label, _, _ in lines)]) + 2

@@ -237,7 +237,7 @@ def test_log_without_a_last_moment_is_shown(tmp_path: Path) -> None:
     report.cluster.sources[0].last = None
     out = io.StringIO()
     show(report, Console(width=120, file=out))
-    assert "1 broker " in out.getvalue()
+    assert "1 broker, " in out.getvalue()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -465,9 +465,7 @@ def _same(one: Claim, other: Claim) -> bool:
     return one.place == other.place or (shared and "" in (one.place, other.place))
 
 
-NOTHING_KNOWN = re.compile(
-    r"[Uu]nknown whether|UNKNOWN: |Losses.* are unknown|Nothing can be said|cannot be excluded|not (collected|in evidence)"
-)
+NOTHING_KNOWN = re.compile(r"UNKNOWN: |proven.* (?:from|until) |Nothing can be said|cannot be excluded|not (?:collected|in evidence)")
 
 
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
