@@ -215,13 +215,13 @@ class _RunReader:
         if self.announced is not None and event.reason in ENDS_PROCESS | HALTING:
             self.announced, self.exited = None, event.at  # this process ended before it said what it starts
             return False
-        if (event.reason in HALTING | {"fatal"} or _HALTS.search(event.text or "")) and self.phase not in _STARTING:
+        if (event.reason in HALTING | {"fatal"} or event.pattern == LAST_OF_HOOK) and self.phase not in _STARTING:
             if not self._of_second_process(event):
                 run = self._run()
                 run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event
                 run.evidence.append(event)
         elif self._of_second_process(event):
-            if event.pattern == LAST_ERROR and event.at is not None:
+            if event.pattern in (LAST_ERROR, LAST_OF_HOOK) and event.at is not None:
                 self.second_exits_by, self.hook_ends_by = event.at, event.at + STOPPED_AGAIN
             return False
         elif self._ends_start(event):
@@ -372,10 +372,8 @@ class _RunReader:
 HALTING = frozenset({"log-dir", "disk"})
 """Reasons of errors for which Kafka calls Runtime.halt: no shutdown hook runs, nothing more is printed. A fatal fault does so, too, unless
 lines of a shutdown follow (ProcessTerminatingFaultHandler)."""
-_HALTS = re.compile(r"\bHalting Kafka\b")
-"""The last line of a shutdown hook that failed (Kafka#main)."""
-LAST_ERROR = "process-exiting"
-"""The pattern of the last error of a process: main() prints it."""
+LAST_ERROR, LAST_OF_HOOK = "process-exiting", "process-halting"
+"""The patterns of the last error of a process, and of a shutdown hook that failed: main() prints them."""
 ENDS_PROCESS = frozenset({"process", "fatal"})
 """Reasons of errors that end the process, not only a thread."""
 _STARTING = ("starting", "announced")

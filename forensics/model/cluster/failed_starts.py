@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from forensics.model.cluster.availability import ENDS_PROCESS, HALTING, ID_TAKEN, LAST_ERROR
+from forensics.model.cluster.availability import ENDS_PROCESS, HALTING, ID_TAKEN, LAST_ERROR, LAST_OF_HOOK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from parsers.kinds import Role, named, of
@@ -126,7 +126,7 @@ class _Attempt:
         """Whether an error is of a later process whose start is not in evidence: one process prints each once. The text of an exception
         is repeated in each."""
         return e.reason != LOCKED and any(
-            own.pattern == LAST_ERROR or (own.pattern, own.value) == (e.pattern, e.value) for own in self.errors
+            own.pattern in (LAST_ERROR, LAST_OF_HOOK) or (own.pattern, own.value) == (e.pattern, e.value) for own in self.errors
         )
 
 
