@@ -23,8 +23,12 @@ def found(document: Mapping[str, Any], names: Mapping[str, Mapping[str, str]]) -
     """The verdict, and all findings with their kinds, levels, places, offsets and values. `names`: the mapping, {} for the evidence itself."""
     back = {stand_in: name for own in names.values() for name, stand_in in own.items()}
     either = re.compile("|".join(sorted(map(re.escape, back), key=len, reverse=True)) or r"(?!)")
-    verdict = {key: value for key, value in document["verdict"].items() if key != "summary"}
-    return verdict, sorted(_finding(f, lambda text: either.sub(lambda match: back[match[0]], text)) for f in document["findings"])
+
+    def original(text: str) -> str:
+        return either.sub(lambda match: back[match[0]], text)
+
+    verdict = _mapped({key: value for key, value in document["verdict"].items() if key != "summary"}, original)
+    return verdict, sorted(_finding(f, original) for f in document["findings"])
 
 
 def _finding(finding: Mapping[str, Any], original: Callable[[str], str]) -> str:
