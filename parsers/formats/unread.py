@@ -48,7 +48,7 @@ def _is_unread(head: Head) -> bool:
 
 
 def _leave_rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    yield problem("unread-rows", _problem_of(Head(member.path, "", decoded(stream.read(_HEAD)))) or "")
+    yield problem("unread-rows", _problem_of(Head(member.path, "", decoded(stream.read(_HEAD)))) or "rows in a form that is not read")
 
 
 _HEAD = 64 * 1024

@@ -49,6 +49,7 @@ from forensics.proof.verdict import (
     Possible,
 )
 from forensics.words import text
+from forensics.words.formats import cell_words
 from tests.forensics.proof.staging import DESCRIBED, Evidence, Staged, begun, handed_over, judge, left, made, row, the, when
 from tests.forensics.proof.tables import exactly, only
 
@@ -70,7 +71,7 @@ def check(case: Case) -> None:
     judged = judge(case.open, case.modified)
     assert left(judged) == case.left
     assert judged.verdict == UNKNOWN
-    assert text(judged.why).endswith(f"; proof row {judged.decides[0].row}, {case.left[0][1]})")
+    assert text(judged.why).endswith(f"; proof row {judged.decides[0].row}, {cell_words(case.left[0][1])})")
     assert case.words in text(judged.why)
     twin = judge(case.closed, case.modified)
     assert (twin.verdict, left(twin)) == (case.verdict, [])
