@@ -16,7 +16,7 @@ from forensics.model.findings import CONFIDENCES
 from forensics.proof.verdict import UNKNOWN
 from tests.support.damaged import frames
 from tests.support.shapes import File, Files
-from tests.support.taken import OF_RECORDS, Claim, Judged, _events
+from tests.support.taken import Claim, Judged, _events
 
 OFFSETS = ("log_end_offset", "high_watermark", "offset", "previous_offset")
 NUMBERS = (*OFFSETS, "leader_epoch", "partition_epoch")
@@ -24,6 +24,12 @@ NOTICES = frozenset(
     {"evidence-conflict", "checkpoint-inconsistent", "checkpoint-corrupt", "epoch-history-damaged", "log-divergence", "hw-regression"}
 )
 """Kinds that name numbers which contradict each other."""
+OF_RECORDS = frozenset(
+    {"data-loss", "unclean-election", "hw-stuck", "zombie-leader", "offset-commit-loss", "transaction-marker-loss", "log-wiped-at-load"}
+    | {"truncate-to-start", "empty-replica-joins", "missed-epoch-change", "read-then-lost", "consumer-skip", "consumer-reset"}
+    | {"stale-isr-candidate"}
+)
+"""Kinds that tell what became of records."""
 
 
 class Edit(NamedTuple):
@@ -96,7 +102,7 @@ def _of_segment(path: str, content: bytes) -> Iterator[tuple[str, Edit]]:
 def surer(part: Judged, whole: Judged) -> Iterator[str]:
     """Claims about records that the whole evidence does not make, or not as surely."""
     for c in part.claims:
-        if c.kind in OF_RECORDS - NOTICES and c.confidence > 0:
+        if c.kind in OF_RECORDS and c.confidence > 0:
             same = [o for o in whole.claims if (o.kind, o.place) == (c.kind, c.place) and o.confidence >= c.confidence]
             same = [o for o in same if c.committed in (None, o.committed)]
             if not same or not c.offsets <= frozenset().union(*(o.offsets for o in same)):

@@ -185,8 +185,8 @@ def test_fail_on_and_filters(tmp_path: Path, called: Callable[..., Done]) -> Non
     done = called("analyze", BUNDLE, "--fail-on", "critical", "--topic", "orders", cwd=tmp_path)
     assert done.returncode == 1
     assert "orders-0" in done.stdout
-    assert "Only topic orders: 2 of 8 partitions." in done.stdout
-    assert done.stdout.count("ledger-0") == done.stdout.count("Outside this scope") == 2
+    assert "ONLY     topic orders: 2 of 8 partitions" in done.stdout
+    assert done.stdout.count("ledger-0") == done.stdout.count("OUTSIDE") == 1
 
 
 def test_inspect_tells_what_is_there_and_what_is_not(tmp_path: Path, called: Callable[..., Done]) -> None:

@@ -75,7 +75,7 @@ def test_every_command_lists_its_file_and_prints_the_result_if_it_cannot_be_writ
 def test_a_failed_write_costs_neither_the_other_files_nor_the_summary(case: str, tmp_path: Path) -> None:
     other = tmp_path / "review.md"
     done = run("report", case, "--json", FULL, "--markdown", str(other), "--topic", "orders", "--fail-on", "critical")
-    assert done.exit_code == 2 and "316 records" in done.stdout and other.stat().st_size
+    assert done.exit_code == 2 and "316 committed records" in done.stdout and other.stat().st_size
     assert f"The analysis is kept in {case}." in done.stderr and done.stderr.splitlines()[0] == f"Wrote {other}"
     words = command_in(done.stderr)
     assert words == ["report", case, "--json", FULL, "--topic", "orders"]
@@ -90,7 +90,7 @@ def test_an_analysis_that_cannot_be_written_is_kept_as_a_case(
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     done = called("analyze", BUNDLE, "--json", FULL, cwd=tmp_path)
-    assert done.returncode == 2 and "316 records" in done.stdout
+    assert done.returncode == 2 and "316 committed records" in done.stdout
     kept = Path(command_in(done.stderr)[1])
     assert kept.is_relative_to(temporary) and f"The analysis is kept in {kept}." in done.stderr
     assert run("report", str(kept)).stdout.splitlines()[:3] == done.stdout.splitlines()[:3]
@@ -114,7 +114,7 @@ def test_a_case_that_cannot_be_written_is_kept_elsewhere(
     monkeypatch.setattr(analyze, "open_input", open_and_lose)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     done = called("analyze", BUNDLE, "--case", "gone/a.case", "--json", "report.json", cwd=tmp_path)
-    assert done.returncode == 2 and "316 records" in done.stdout
+    assert done.returncode == 2 and "316 committed records" in done.stdout
     assert "Wrote report.json" in done.stderr and "gone/a.case could not be written: " in done.stderr
     (kept,) = tmp_path.glob("kafka-forensics-*/rescued.case")
     assert f"The analysis is kept in {kept}." in done.stderr and os.access(kept / "case.json", os.R_OK)
@@ -131,6 +131,6 @@ def test_without_room_for_a_temporary_case_the_other_formats_are_written(
     monkeypatch.setattr(analyze, "in_case", no_room)
     page, report = str(tmp_path / "report.html"), str(tmp_path / "report.json")
     done = run("report", case, "--html", page, "--json", report)
-    assert done.exit_code == 2 and "316 records" in done.stdout
+    assert done.exit_code == 2 and "316 committed records" in done.stdout
     assert f"{page} could not be written: a temporary case is needed for it" in done.stderr and f"Wrote {report}" in done.stderr
     assert command_in(done.stderr) == ["report", case, "--html", page]

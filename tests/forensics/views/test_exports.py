@@ -84,6 +84,14 @@ def of_document(report: Report) -> Facts:
     return found
 
 
+def parts_of(finding: Mapping[str, Any]) -> dict[str, Ranges]:
+    """What people read of a loss: also the part that is less sure."""
+    own: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    for p in finding.get("places", [finding]):
+        own[f"{p['topic']}-{p['partition']}"] += [(part["offsets"]["start"], part["offsets"]["end"]) for part in p["parts"]]
+    return in_order(own)
+
+
 def in_order(own: Mapping[str, Iterable[tuple[int, int | None]]]) -> dict[str, Ranges]:
     return {name: tuple(sorted(ranges, key=str)) for name, ranges in own.items() if ranges}
 
@@ -177,7 +185,8 @@ def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) ->
     assert run["properties"]["partitions"] == [p for p in brief["partitions"] if p["verdict"] != "intact"]
     findings, losses = of_markdown(text("markdown", report))
     assert findings == {(id_, *f[:4]) for id_, f in told.items()}
-    assert losses == {id_: f[4] for id_, f in told.items() if f[0] == "data-loss"}
+    in_parts = {f["id"]: parts_of(f) for f in document["findings"] if f["kind"] == "data-loss"}
+    assert losses == in_parts
     own_tables = {name: table.to_pylist() for name, table in of_report(report.cluster, report.findings, report.incidents).items()}
     assert {
         f["id"]: (f["kind"], f["severity"], json_view.timestamp(f["start"]), json_view.timestamp(f["end"]))
@@ -187,7 +196,7 @@ def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) ->
     for p in own_tables["findings"]:
         if p["first_offset"] is not None:
             own[p["id"]][f"{p['topic']}-{p['partition']}"].append((p["first_offset"], p["end_offset"]))
-    assert {id_: in_order(ranges) for id_, ranges in own.items()} == {id_: f[4] for id_, f in told.items()}
+    assert {id_: in_order(ranges) for id_, ranges in own.items()} == {id_: f[4] for id_, f in told.items()} | in_parts
 
 
 # what the formats demand
