@@ -72,7 +72,8 @@ def words(finding: Finding) -> Words:
     own, first, together = _of_message(finding.message_id), finding.known, _together(finding)
     ways = {fold.how for fold in finding.folds}
     template = own.many if own.many is not None and ways & {PLACES, BROKERS} else own.summary
-    summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, formatted) or ""
+    summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, formatted)
+    summary = summary or catalogue.meaning(finding.kind)
     explanation = " ".join(sentences(own.explanation, first, formatted))
     for fold in finding.folds:
         known = {**dict(fold.values), "summary": summary, "explanation": explanation, "many": own.many}

@@ -48,6 +48,11 @@ def own_templates(kind: str) -> list[Templates]:
     return [Templates(**message) for message in _file(kind).get("message", {}).values()]
 
 
+def meaning(kind: str) -> str:
+    """What a finding of this kind means, whatever it knows."""
+    return _file(kind)["meaning"]  # type: ignore[no-any-return]
+
+
 def phrase(id: str) -> str | Sequence[str]:
     """The template of a phrase, or of its sentences. Raises KeyError if the catalogue has no such phrase."""
     name, _, own = id.partition("/")

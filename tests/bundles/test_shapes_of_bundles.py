@@ -526,19 +526,15 @@ def where(finding: Finding) -> tuple[Place, ...]:
 
 
 def below(finding: Finding, all_of_it: list[Finding]) -> bool:
-    """What a part says is said, as badly, by all of it. That a high watermark went back is a finding only as long as the loss
-    that explains it is not in evidence, and that one broker was offline only as long as it is not known that all of them were."""
-    return all(LEVELS.index(finding.severity) <= _worst(finding.kind, place.topic, place.partition, all_of_it) for place in where(finding))
+    """What a part says is said, as badly, by all of it, or what all of it tells instead is as bad."""
+    same = [f for f in all_of_it if f.kind in {finding.kind, *taken.instead(finding)}]
+    return all(LEVELS.index(finding.severity) <= _worst(place, same) for place in where(finding))
 
 
-def _worst(kind: str, topic: str | None, partition: int | None, findings: list[Finding]) -> int:
+def _worst(place: Place, findings: list[Finding]) -> int:
     """How bad it is said to be there, by findings of one partition or of many."""
-    same = [f for f in findings if f.kind == kind and any((p.topic, p.partition) == (topic, partition) for p in where(f))]
-    if kind == "hw-regression" and not same:
-        same = [f for f in findings if f.kind == "data-loss" and any(p.topic == topic for p in where(f))]
-    if kind == "culprit-broker":
-        same += [f for f in findings if f.kind == "cluster-wide-degradation" and f.cause == "offline"]
-    return max((LEVELS.index(f.severity) for f in same), default=LEVELS.index("low"))
+    there = (f for f in findings if any((p.topic, p.partition) == (place.topic, place.partition) for p in where(f)))
+    return max((LEVELS.index(f.severity) for f in there), default=LEVELS.index("low"))
 
 
 OF_BUNDLES = [

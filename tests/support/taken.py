@@ -328,8 +328,15 @@ INSTEAD: Mapping[str, frozenset[str]] = {
     "connection-failed": _ABSENT,
     "restarted-replica": _ABSENT,
     "records-outside-log": frozenset({"topic-recreated", "topic-deleted"}),
+    "writes-refused": frozenset({"under-min-isr"}),
+    "isolated-error/leader-unavailable": frozenset({"offline-partition", "under-replicated"}),
 }
-"""What the whole evidence tells instead of a kind, about the same place or broker: the cause, or the event of which it is a part."""
+"""What the whole evidence tells instead of a kind, about the same place or broker: the cause, or the event of which it is a part.
+A kind can be named with its cause."""
+
+
+def instead(told: Finding | Claim) -> frozenset[str]:
+    return INSTEAD.get(told.kind) or INSTEAD.get(f"{told.kind}/{told.cause}") or frozenset()
 
 
 def claims(told: Iterable[Finding]) -> list[Claim]:
@@ -440,7 +447,7 @@ def _surer(part: Judged, whole: Judged, altered: frozenset[str]) -> Iterator[Vio
         same = [o for o in about if o.kind == c.kind]
         if (
             c.kind in altered
-            or any(o.kind in INSTEAD.get(c.kind, ()) for o in about)
+            or any(o.kind in instead(c) for o in about)
             or (c.kind == "data-loss" and c.offsets and c.offsets <= {*whole.gone.get(c.place, ())})
         ):
             continue  # the verdict of the whole says no less

@@ -12,8 +12,8 @@ import pytest
 from forensics.model.findings import Finding
 from forensics.rules import declared
 from forensics.rules.detectors import errors, functions_of
-from forensics.words import text
-from forensics.words.template import names
+from forensics.words import formatted, text
+from forensics.words.template import filled, names
 from tests.forensics.staged import report
 
 KINDS = [kind for kind, content in declared().items() if content.get("detector") == "errors"]
@@ -76,6 +76,10 @@ def test_tables_have_known_keys_and_sentences_name_known_values(kind: str) -> No
     (some,) = found({}, LINE.format(at="02:00:00", n=0))
     source = functions_of(kind).get("__file__")
     own = set(re.findall(r"\w+", Path(source).read_text("utf-8"))) if source else set()
-    for message in content["message"].values():
+    always = some.stated | {name: value for name, value in some.values if name in ("who", "span")}
+    for find in content["find"]:
+        message = content["message"][find.get("message", "found")]
+        more = own | {"times", "period"} if "values" in find else set()
         for template in (message["summary"], *message["explanation"], *message["next_steps"]):
-            assert names(template) <= GIVEN | some.stated.keys() | own | {"times", "period"}, template
+            assert names(template) <= GIVEN | some.stated.keys() | more, template
+        assert more or filled(message["summary"], always, formatted), message["summary"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from forensics.exemplars import exemplars_of
-from forensics.rules import RULES
+from forensics.model.findings import Finding
+from forensics.rules import RULES, declared
+from forensics.words import summary
 from tests.forensics.words import snapshots
 from tests.support import recorded
 
@@ -20,3 +22,9 @@ def test_snapshots_are_of_the_exemplars_in_which_a_kind_is_found() -> None:
     found = {rule.kind: {e.name for e in exemplars_of(rule.kind) if e.found} for rule in RULES}
     assert {path.stem: {*snapshots.sections(path.stem)} for path in snapshots.HERE.glob("*.txt")} == found
     assert {path.stem for path in (snapshots.HERE / "recorded").iterdir()} == {*snapshots.RECORDED}
+
+
+def test_no_finding_is_without_a_summary_even_if_nothing_else_is_known() -> None:
+    said = [(kind, name) for kind, content in declared().items() for name in content.get("message", ())]
+    made = (Finding(kind=kind, severity="low", confidence="certain", message=name) for kind, name in said)
+    assert said and [f.message_id for f in made if not summary(f)] == []
