@@ -27,9 +27,14 @@ _COMPRESSION = re.compile(r"\.(?:gz|bz2|xz|zst|zip|z)$", re.IGNORECASE)
 _PARTITION = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})-(?P<partition>\d{1,10})(?:\.[0-9a-f]{32}-(?P<state>delete|future|stray))?")
 
 
+def unpacked(path: str) -> str:
+    """The path, without the suffix of a compression."""
+    return _COMPRESSION.sub("", path)
+
+
 def name_of(path: str) -> str:
     """The file name, without the suffix of a compression."""
-    return _COMPRESSION.sub("", path.rpartition("/")[2])
+    return unpacked(path.rpartition("/")[2])
 
 
 def directories_above(path: str) -> Iterator[str]:

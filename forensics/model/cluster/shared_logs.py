@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from forensics.model.cluster.settings import LOG_DIRECTORIES, plain_directory
 from forensics.thresholds import SETTINGS_PRINTED
 from parsers.kinds import Role, of
+from parsers.paths import unpacked
 
 _STARTS = of(role=Role.BEGINS)
 _ENDS = of(role=Role.ENDS)
@@ -27,8 +28,8 @@ _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\
 
 
 def rolled_from(path: str) -> str:
-    """The path of the log that a rolled file is a part of; the path itself for other files."""
-    found = _ROLLED.fullmatch(path)
+    """The path of the log that a rolled file, which may be packed, is a part of; the path itself for other files."""
+    found = _ROLLED.fullmatch(unpacked(path))
     return found["name"] if found is not None else path
 
 
@@ -104,7 +105,7 @@ def rolled_logs(nodes: Mapping[str, Sequence[int]]) -> Iterator[RolledLog]:
     """The logs of which these are files. `nodes`: the writers that each file names."""
     rolled: dict[str, list[tuple[str, bool]]] = defaultdict(list)
     for path in nodes:
-        found = _ROLLED.fullmatch(path)
+        found = _ROLLED.fullmatch(unpacked(path))
         assert found is not None
         rolled[found["name"]].append((path, found["date"] is not None or found["name"] == path))
     for name, files in rolled.items():

@@ -117,11 +117,20 @@ def test_a_line_without_a_name_is_not_of_the_broker_of_the_line_before_it() -> N
         ({"a/server.log": (2, 1), "b/server.log": (3,)}, {1: 1, 2: 1}),
         ({"a/server.log": (2, 1), "a/controller.log": (2, 3)}, {1: 1, 2: 1, 3: 1}),
         ({"a/server.log": (1,), "a/server.log.2026-11-21-08": (2,)}, {1: 1, 2: 1}),
-        ({"a/server.log": (1,), "a/server.log.2": (2,)}, {}),
+        ({"a/server.log": (1,), "a/server.log.2026-11-21-08.gz": (2,)}, {1: 1, 2: 1}),
+        ({"a/server.log": (1,), "a/server.log.2": (2,), "a/server.log.gz": (3,)}, {}),
         ({"a/server.log": (1, 3), "a/server.log.2": (2,)}, {1: 1, 2: 1, 3: 1}),
         ({"a/server.log": (1,), "b/server.log": (2,), "a/server-2.log": (3,)}, {}),
     ],
-    ids=["one file", "a chain of files", "rolled by date", "numbers may be a copy's", "rolled, and one shared", "apart"],
+    ids=[
+        "one file",
+        "a chain of files",
+        "rolled by date",
+        "rolled and packed",
+        "numbers may be a copy's",
+        "rolled, and one shared",
+        "apart",
+    ],
 )
 def test_brokers_whose_lines_one_appender_writes_are_of_one_host(logs: dict[str, tuple[int, ...]], expected: dict[int, int]) -> None:
     assert hosts(logs) == expected
