@@ -178,8 +178,7 @@ class Reading:
                 self.owner, self.owner_at, self.matched_whole = None, -1, False
             else:
                 self._find_owner(data, begin)
-                if self.owner is None:  # an exception alone, as people paste it
-                    self.survey.undated += 1
+                if self.owner is None:  # an exception alone, as people paste it, or the rest of a record whose beginning is in another file
                     self.owner, self.owner_at = LogRecord(None, "", text, None, False), begin
             if self.matched_whole:
                 return
@@ -188,7 +187,6 @@ class Reading:
             self.owner, self.owner_at, self.matched_whole = record, begin, False
             bare = self.layouts.latest.bare and record.logger is None
             seen = SeenText(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
-            self.survey.undated += record.time is None and self._when(seen, record)[0] is None
         self.known = end
         if len(text) > LONG_MESSAGE and self.slow:
             return
@@ -260,6 +258,7 @@ class Reading:
             return ()
         line, byte = self._place(seen)
         time, clock = self._when(seen, self.owner)
+        self.survey.undated += time is None and not self.unread
         common: Row = {
             "source": self.source,
             "line": line,
@@ -329,6 +328,7 @@ class Reading:
         name = relevant(logger) if logger is not None else None
         if name is None or seen.message.endswith(REDACTED) or (level in ("TRACE", "DEBUG") and not name.startswith(TRACED_BY_DEFAULT)):
             return
+        self.survey.undated += self._when(seen, self.owner)[0] is None
         self.survey.unrecognised += 1
         if len(self.survey.samples) < MAX_SAMPLES:
             self.survey.samples.append(self._raw(seen))

@@ -63,7 +63,7 @@ class Survey:
         self.hits = 0
         """Lines that contain a literal."""
         self.undated = 0
-        """Of these, records that print no date."""
+        """Of these, events and unrecognised records in a known layout, without a time."""
         self.unread = 0
         """Of these, lines that begin a record in no known layout."""
         self.unread_samples: list[str] = []

@@ -159,12 +159,12 @@ def _logs(broker: int, cluster: Cluster) -> list[Source]:
 
 def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
     """Since when a broker's logs are there without a gap: those of an earlier collection count if they reach the first line of the
-    later."""
+    later. Logs without any time reach nowhere."""
     begin = datetime.max
     for collection in reversed(collections):
-        own = [s for s in logs if s.collection == collection]
-        if any((s.last or datetime.max) >= begin for s in own) or begin == datetime.max:
-            begin = min([begin, *(s.first or datetime.min for s in own)])
+        own = [(s.first, s.last or datetime.max) for s in logs if s.collection == collection and s.first is not None]
+        if any(last >= begin for _, last in own) or begin == datetime.max:
+            begin = min([begin, *(first for first, _ in own)])
     return begin
 
 

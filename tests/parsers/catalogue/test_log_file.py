@@ -399,6 +399,18 @@ def test_a_paste_without_times_is_read_and_its_times_are_unknown(text: str) -> N
     assert problem["reason"] == "no-date"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\tat kafka.controller.RequestSendThread.brokerReady(ControllerChannelManager.scala:292)",
+        "java.io.IOException: Connection to node 2 failed.\n\tat org.apache.kafka.clients.NetworkClientUtils.awaitReady(NetworkClientUtils.java:7)",
+        "\tbroker.id = 2\n\toffsets.topic.replication.factor = 3",
+    ],
+)
+def test_the_rest_of_a_record_that_begins_in_another_file_lacks_no_date(text: str) -> None:
+    assert [row["event"] for row in read(text)] == ["source"]
+
+
 def test_a_literal_in_a_later_line_of_a_record_makes_no_second_event() -> None:
     text = "[2026-11-21 02:15:38,147] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)\njava.lang.Error: x\nkafka 02:15 INFO ==> Starting Kafka\n"
     assert len(of(read(text), "fatal-error")) == 1

@@ -109,5 +109,5 @@ def test_a_fenced_broker_lived_if_it_came_back_with_its_broker_epoch(name: str, 
 
 def test_a_log_of_a_broker_that_no_cluster_knows_reaches_back_as_far_as_it_does() -> None:
     known = Cluster()
-    known.sources = [replace(source("server-log", 2), first=START)]
+    known.sources = [replace(source("server-log", 2), first=START), source("server-log", 2)]  # of which one has no time
     assert [bool(would_show(2, known, LOG, PROCESS, READ, since=START + timedelta(seconds=s))) for s in (-1, 1)] == [False, True]

@@ -123,8 +123,10 @@ def test_the_first_line_of_all_rotated_files_counts() -> None:
     assert found.begin == when(20)
 
 
-def test_a_log_without_times_begins_at_a_time_unknown() -> None:
-    assert log_coverage(1, cluster(source(first=None, last=None))).begin == datetime.min
+def test_a_log_without_times_covers_no_time() -> None:
+    """It may hold the rest of a record only, and then lacks no line."""
+    found = log_coverage(1, cluster(source(first=None, last=None)))
+    assert not found.would_show(LOG, since=when(0))
 
 
 @pytest.mark.parametrize(("last", "begin"), [(60, 0), (61, 0), (59, 60), (None, 0)])
