@@ -55,8 +55,8 @@ def natural(names: Iterable[str]) -> list[str]:
     """Each name once; those of partitions as people count, those of internal topics last."""
     once = list(dict.fromkeys(names))
     parts = [_PARTITION.fullmatch(name) for name in once]
-    known = [(is_internal(part[1]), part[1], int(part[2])) for part in parts if part is not None]
-    return [f"{topic}-{number}" for _, topic, number in sorted(known)] if len(known) == len(once) else once
+    known = [(is_internal(part[1]), part[1], int(part[2]), part[0]) for part in parts if part is not None]
+    return [name for *_, name in sorted(known)] if len(known) == len(once) else once
 
 
 def is_internal(topic: str) -> bool:

@@ -21,7 +21,7 @@ from forensics.model.record import reader
 from forensics.proof import causes
 from forensics.rules import RULES, declared, named_in_steps
 from forensics.words import CLIENT_PARTITIONS, SAVES
-from forensics.words.formats import FORMATS, OF_TEXTS
+from forensics.words.formats import FORMATS, OF_TEXTS, natural
 from forensics.words.template import holes
 from parsers.kinds import KINDS
 from parsers.package_data import table
@@ -245,3 +245,8 @@ def test_no_sentence_is_made_outside_the_catalogue(room: str) -> None:
 @pytest.mark.parametrize("line", ['x = f"the log of {b} was not collected"', 'return "no line of it shows that"'])
 def test_a_sentence_is_found(line: str) -> None:
     assert [*filter(SENTENCE.search, _said(ast.parse(f"def f(b):\n    {line}")))]
+
+
+def test_names_are_in_the_order_in_which_people_count_and_stay_as_they_are() -> None:
+    assert natural(["orders-10", "__offsets-0", "orders-2"]) == ["orders-2", "orders-10", "__offsets-0"]
+    assert natural(["server.log.2026-11-21-03", "server.log.2026-11-21-02"]) == ["server.log.2026-11-21-02", "server.log.2026-11-21-03"]
