@@ -9,6 +9,7 @@ from datetime import datetime
 from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.message import Message, Range, said
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
@@ -51,7 +52,7 @@ def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Seq
     until = min((at for at in (_last_seen(timeline, cluster), cluster.until) if at is not None), default=None)
     backwards = since is not None and until is not None and until + ISR_TOLERANCE < since
     reversed_ = (said("handover/ends-before-it-begins", since=since, until=until),) if backwards else ()
-    rows = with_contradictions(handovers(timeline, cluster), (*contradictions, *reversed_))
+    rows = with_contradictions(handovers(timeline, cluster), (*contradictions, *reversed_, *_emptied(timeline, cluster)))
     found = verdict(rows)
     return Judgement(
         verdict=found.verdict,
@@ -72,9 +73,27 @@ def _last_seen(timeline: PartitionTimeline, cluster: Cluster) -> datetime | None
     last = cluster.last_line(led.leader) if led is not None else None
     if led is None or last is None:
         return last
-    since = max((at for at in (led.at, *(t.at for t in timeline.terms[-1:])) if at is not None), default=last)
-    again = next(iter(cluster.availability(led.leader).begun(since, last)), None)
+    since, again = _next_process(led, timeline, cluster, last)
     return last if again is None else max((since, *_last_words(led.leader, again, timeline, cluster)))
+
+
+def _next_process(led: State, timeline: PartitionTimeline, cluster: Cluster, last: datetime) -> tuple[datetime, datetime | None]:
+    """When the last leader led, and when its next process began."""
+    since = max((at for at in (led.at, *(t.at for t in timeline.terms[-1:])) if at is not None), default=last)
+    return since, next(iter(cluster.availability(led.leader).begun(since, last)), None)
+
+
+def _emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
+    """That the only in-sync replica found a log directory new in its next process, in which an earlier one had found it new, too."""
+    led = next((s for s in reversed(timeline.states_with_describe) if s.leader >= 0), None)
+    if led is None or {*led.isr} != {led.leader} or (last := cluster.last_line(led.leader)) is None:
+        return
+    _, again = _next_process(led, timeline, cluster, last)
+    new = [e for e in cluster.of("log-directory-new") if e.writer == led.leader and e.at is not None]
+    for e in new:
+        if again is not None and e.at is not None and e.at >= again and any(o.directory == e.directory for o in new[: new.index(e)]):
+            yield said("handover/directory-new", broker=led.leader, directory=e.directory, at=e.at)
+            return
 
 
 def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[datetime]:

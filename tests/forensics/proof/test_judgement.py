@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forensics.exemplars import exemplars_of
 from forensics.model.findings import Finding
 from forensics.model.message import Range, said
 from forensics.proof.judgement import judgement, note_of, why, with_contradictions
@@ -28,6 +29,7 @@ from forensics.proof.verdict import (
 from forensics.words import text
 from tests.forensics.proof.staging import DESCRIBED, Staged, altered, begun, handed_over, judge, left, made, of_bundle, when
 from tests.forensics.proof.tables import change, closed, exactly, only, table, tail
+from tests.support import local
 from tests.support.shapes import HEAD, bundle
 
 
@@ -37,6 +39,13 @@ def reason(*rows: Handover) -> str:
 
 
 # what contradicts it
+
+
+@pytest.mark.parametrize(("name", "verdict_of"), [("compose", UNKNOWN), ("kept", INTACT)])
+def test_the_only_replica_is_not_intact_if_its_directory_was_new_at_the_next_start(name: str, verdict_of: str) -> None:
+    (exemplar,) = (e for e in exemplars_of("only-disk-emptied") if e.name == name)
+    found = {p["topic"]: p["verdict"] for p in local.report(local.events_of_files(exemplar.files)).partitions}
+    assert found["orders"] == verdict_of
 
 
 def finding(kind: str = "log-divergence", severity: str = "high", **known: Any) -> Finding:
