@@ -62,6 +62,7 @@ class Reading:
         self.known = 0  # up to here in the chunk `owner` is known
         self.matched_whole = False  # a pattern of several lines has matched all of `owner`
         self.unread = False  # the line looked at begins a record in no layout that is known
+        self.dateless = False  # the line looked at begins a record without a time
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
     def chunk(self, data: bytes) -> Iterator[Rows]:
@@ -152,7 +153,7 @@ class Reading:
     def pass_by(self, record: LogRecord | None, begin: int, known: int, layout: Layout) -> None:
         """Records the layout of a record that was read elsewhere; without a layout, only that the record is at `begin`."""
         self.layouts.latest = layout
-        self.unread = self.matched_whole = False
+        self.unread = self.dateless = self.matched_whole = False
         self.known = known
         if record is not None:
             self.owner, self.owner_at = record, begin
@@ -167,7 +168,7 @@ class Reading:
         record = self.layouts.read(text, data, begin)
         if self.layouts.literals is not literals:
             return
-        self.unread = False
+        self.unread = self.dateless = False
         if record is None:
             if self._wraps(raw):
                 self.wrapped_at = begin
@@ -187,6 +188,8 @@ class Reading:
             self.owner, self.owner_at, self.matched_whole = record, begin, False
             bare = self.layouts.latest.bare and record.logger is None
             seen = SeenText(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
+            self.dateless = record.time is None and self._when(seen, record)[0] is None and not goes_on(text)
+            self.survey.undated += self.dateless
         self.known = end
         if len(text) > LONG_MESSAGE and self.slow:
             return
@@ -258,7 +261,7 @@ class Reading:
             return ()
         line, byte = self._place(seen)
         time, clock = self._when(seen, self.owner)
-        self.survey.undated += time is None and not self.unread
+        self.survey.undated += time is None and not (self.unread or self.dateless)
         common: Row = {
             "source": self.source,
             "line": line,
@@ -328,7 +331,7 @@ class Reading:
         name = relevant(logger) if logger is not None else None
         if name is None or seen.message.endswith(REDACTED) or (level in ("TRACE", "DEBUG") and not name.startswith(TRACED_BY_DEFAULT)):
             return
-        self.survey.undated += self._when(seen, self.owner)[0] is None
+        self.survey.undated += not self.dateless and self._when(seen, self.owner)[0] is None
         self.survey.unrecognised += 1
         if len(self.survey.samples) < MAX_SAMPLES:
             self.survey.samples.append(self._raw(seen))
