@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from datetime import date
+from itertools import islice
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -41,8 +42,8 @@ MOST = 28
 """Lines of the first screen."""
 LAST = 4
 """Its last lines, which are never cut: how to see more, and what the evidence is."""
-SIZES = ((7, 3, 6), (6, 3, 6), (5, 3, 4), (5, 2, 4), (4, 2, 3), (4, 1, 3), (3, 1, 2))
-"""Lines of the story, steps and lost ranges, if there is less and less room."""
+SIZES = ((7, 3, 6, 2), (6, 3, 6, 2), (5, 3, 4, 2), (5, 2, 4, 2), (4, 2, 3, 2), (4, 1, 3, 2), (3, 1, 2, 2), (3, 1, 2, 1))
+"""Lines of the story, steps, lost ranges and commands for more, if there is less and less room."""
 WORDS = 60
 """Characters of the paths and options that a command on the screen repeats."""
 
@@ -52,9 +53,9 @@ def show(
 ) -> None:
     """`every`: also all losses, findings (at most `most`), steps and limits. `quiet`: only the verdict. `case`: the case that
     the report is in."""
-    for size in SIZES:
+    for *size, hints in SIZES:
         screen = first_screen(report, *size)
-        lines = rendered(console, _parts(report, screen, console, case, every=every, quiet=quiet))
+        lines = rendered(console, _parts(report, screen, console, case, hints, every=every, quiet=quiet))
         if every or len(lines) <= MOST:
             break
     more = (part for section in (_losses, _next, _limits) for part in section(report)) if every and not quiet else ()
@@ -66,11 +67,11 @@ def show(
 
 
 def _parts(
-    report: Report, screen: FirstScreen, console: Console, case: str | None, *, every: bool, quiet: bool
+    report: Report, screen: FirstScreen, console: Console, case: str | None, hints: int, *, every: bool, quiet: bool
 ) -> Iterator[RenderableType]:
     yield from _verdict(report, screen, console)
     if not quiet:
-        yield from _first_screen(report, screen, console, case, every=every)
+        yield from _first_screen(report, screen, console, case, hints, every=every)
 
 
 def _verdict(report: Report, screen: FirstScreen, console: Console) -> Iterator[RenderableType]:
@@ -97,7 +98,9 @@ def _brief(report: Report, screen: FirstScreen, said: str) -> str:
     return report.zone.brief(clean(said), screen.day)
 
 
-def _first_screen(report: Report, screen: FirstScreen, console: Console, case: str | None, *, every: bool) -> Iterator[RenderableType]:
+def _first_screen(
+    report: Report, screen: FirstScreen, console: Console, case: str | None, hints: int, *, every: bool
+) -> Iterator[RenderableType]:
     def told(lead: str, said: str, style: str = "") -> RenderableType:
         return hung(lead, Text(_brief(report, screen, said), style=style), "bold" if lead.strip() else "")
 
@@ -119,7 +122,7 @@ def _first_screen(report: Report, screen: FirstScreen, console: Console, case: s
     if not every:
         for n, step in enumerate(screen.steps, 1):
             yield told(f"{'Do' if n == 1 else '':<5}{n} ", step)
-        yield from (hung("     ", Text(line, style="dim")) for line in _more(report, screen, case))
+        yield from (hung("     ", Text(line, style="dim")) for line in islice(_more(report, screen, case), hints))
     yield Text(_subject(report, screen), style="dim")
 
 
