@@ -9,6 +9,7 @@ from datetime import datetime
 from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.message import Message, Range, said
+from forensics.model.partition.emptied import new_again
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.causes import cause
@@ -86,14 +87,13 @@ def _next_process(led: State, timeline: PartitionTimeline, cluster: Cluster, las
 def _emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
     """That the only in-sync replica found a log directory new in its next process, in which an earlier one had found it new, too."""
     led = next((s for s in reversed(timeline.states_with_describe) if s.leader >= 0), None)
-    if led is None or {*led.isr} != {led.leader} or (last := cluster.last_line(led.leader)) is None:
+    if led is None or {*led.isr} != {led.leader}:
         return
-    _, again = _next_process(led, timeline, cluster, last)
-    new = [e for e in cluster.of("log-directory-new") if e.writer == led.leader and e.at is not None]
-    for e in new:
-        if again is not None and e.at is not None and e.at >= again and any(o.directory == e.directory for o in new[: new.index(e)]):
+    new = [e for _, e in new_again(cluster) if e.writer == led.leader]
+    if new and (last := cluster.last_line(led.leader)) is not None:
+        _, again = _next_process(led, timeline, cluster, last)
+        if (e := next((e for e in new if again is not None and e.at is not None and e.at >= again), None)) is not None:
             yield said("handover/directory-new", broker=led.leader, directory=e.directory, at=e.at)
-            return
 
 
 def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[datetime]:

@@ -5,33 +5,28 @@ Here: directories that were new twice. Not here: logs that were created again wh
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
-from forensics.model.partition.emptied import EMPTIED, emptied_logs
+from forensics.model.partition.emptied import EMPTIED, emptied_logs, new_again
 from forensics.model.rows import Rows
 from forensics.thresholds import LONGEST_START, NAMED
 
 
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     told = [(row["broker"], row["at"]) for _, row in emptied_logs(partitions)]
-    new: dict[tuple[int, str], list[Event]] = defaultdict(list)
-    for e in cluster.of("log-directory-new"):
-        if e.writer is not None and e.directory and e.at is not None:
-            new[e.writer, e.directory].append(e)
-    for (node, directory), lines in sorted(new.items()):
-        for before, again in pairwise(lines):
-            if _used(node, before, again, cluster) and not any(b == node and _soon(again, at) for b, at in told):
-                names = _only_there(node, again, partitions)
-                if names or [n.id for n in cluster.nodes.values() if n.broker] == [node]:
-                    yield _finding(node, directory, before, again, names, cluster)
+    for before, again in new_again(cluster):
+        node, directory = again.writer, again.directory
+        assert node is not None and directory is not None
+        if _used(node, before, again, cluster) and not any(b == node and _soon(again, at) for b, at in told):
+            names = _only_there(node, again, partitions)
+            if names or [n.id for n in cluster.nodes.values() if n.broker] == [node]:
+                yield _finding(node, directory, before, again, names, cluster)
 
 
 def _used(node: int, before: Event, again: Event, cluster: Cluster) -> bool:

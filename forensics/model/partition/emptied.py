@@ -6,14 +6,16 @@ Here: the fact with these logs, by the process that created them. Not here: what
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Fact, quote
 from forensics.model.partition.replicas import FollowerStart, LeaderStart, Replica
@@ -36,6 +38,16 @@ class EmptiedLog(Record):
     only_in_sync: Annotated[bool, "no other replica was in the ISR then"]
     had_log: Annotated[bool, "an earlier process printed lines about the log"]
     evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"]
+
+
+@cached_on_cluster
+def new_again(cluster: Cluster) -> list[tuple[Event, Event]]:
+    """For each log directory that a node found new more than once: each two such lines that follow each other."""
+    new: dict[tuple[int, str], list[Event]] = defaultdict(list)
+    for e in cluster.of("log-directory-new"):
+        if e.writer is not None and e.directory and e.at is not None:
+            new[e.writer, e.directory].append(e)
+    return [pair for _, lines in sorted(new.items()) for pair in pairwise(lines)]
 
 
 def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[EmptiedLog]:
