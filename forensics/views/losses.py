@@ -38,8 +38,6 @@ WORDS = {LOST: "Lost", UNSETTLED: "Removed, commit status unknown", POSSIBLE: "P
 """The worst first."""
 REMOVED = {**WORDS, UNSETTLED: "Removed", CUT: "Truncated"}
 """Headings of the times at which records were removed."""
-LISTED = 10
-"""Partitions on the first screen."""
 GROUPS = 2
 """Groups that a line names."""
 RANGES = 3
@@ -201,31 +199,26 @@ def unsettled(ranges: Sequence[LostRange], states: Partitions) -> list[str]:
     return [name for name in unknown if name not in known]
 
 
-def by_kind(ranges: Sequence[LostRange]) -> Iterator[tuple[str, list[LostRange]]]:
-    """The kinds that are there, with a heading: 'Lost: 316 records in 2 partitions'."""
-    for kind, words in WORDS.items():
-        if own := [r for r in ranges if r.kind == kind]:
-            affected = "; only producers with acks=0/1 can be affected" if kind == CUT else ""
-            yield f"{words}: {total(own)} in {partitions_of(own)}{affected}", own
-
-
 @dataclass(frozen=True, slots=True)
-class ListedLosses:
-    """Losses of one kind on the first screen."""
+class LossTable:
+    """Losses of one kind, as every format lists them."""
 
     heading: str
+    """'Lost: 316 records in 2 partitions'."""
     shown: Sequence[LostRange]
     more: int
     """Losses of this kind that are not shown."""
 
 
-def first_screen(ranges: Sequence[LostRange]) -> Iterator[ListedLosses]:
-    """The kinds that are there, LISTED losses in total."""
-    room = LISTED
-    for heading, own in by_kind(ranges):
-        shown = own[: max(room, 0)]
-        yield ListedLosses(heading, shown, len(own) - len(shown))
-        room -= len(shown)
+def loss_tables(ranges: Sequence[LostRange], most: int | None = None) -> Iterator[LossTable]:
+    """The kinds that are there, the worst first. `most`: losses that are shown in total; None: all."""
+    room = len(ranges) if most is None else most
+    for kind, words in WORDS.items():
+        if own := [r for r in ranges if r.kind == kind]:
+            affected = "; only producers with acks=0/1 can be affected" if kind == CUT else ""
+            shown = own[:room]
+            yield LossTable(f"{words}: {total(own)} in {partitions_of(own)}{affected}", shown, len(own) - len(shown))
+            room -= len(shown)
 
 
 def partitions_of(ranges: Sequence[LostRange]) -> str:

@@ -21,7 +21,7 @@ from forensics.views.document import Report, rules_digest
 from forensics.views.first_screen import first_screen
 from forensics.views.happened import title_of
 from forensics.views.impact import broken
-from forensics.views.losses import LostRange, by_kind, losses
+from forensics.views.losses import LostRange, loss_tables, losses
 from forensics.views.notes import notes
 from forensics.views.text import MODES
 from forensics.words import of_incident, summary, words
@@ -33,7 +33,7 @@ WORTH_A_LINE = (*SERIOUS, "medium")
 MOMENTS = 100
 """Lines of the timeline; if there are more, the most severe."""
 PLACES = 200
-"""Partitions listed in a table of losses."""
+"""Lost ranges that the tables of losses list."""
 ANNOUNCED = 12
 """Causes with a section each."""
 PROVEN = 40
@@ -153,12 +153,12 @@ def _impact(report: Report) -> Iterator[str]:
     yield "## Impact"
     yield ""
     every = losses(report.findings)
-    for title, own in by_kind(every):
-        yield f"**{prose(title)}**"
+    for listed in loss_tables(every, PLACES):
+        yield f"**{prose(listed.heading)}**"
         yield ""
-        yield from table(_COLUMNS, [_loss(r, report) for r in own[:PLACES]])
-        if len(own) > PLACES:
-            yield f"\nand {len(own) - PLACES:,} more; the JSON report has all."
+        yield from table(_COLUMNS, [_loss(r, report) for r in listed.shown]) if listed.shown else ()
+        if listed.more:
+            yield f"\nand {listed.more:,} more; the JSON report has all."
         yield ""
     if not every:
         yield "No record is known to be lost."

@@ -23,7 +23,7 @@ from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.first_screen import FirstScreen, first_screen
 from forensics.views.headline import AFFECTED, BROKEN, EXCLUDED, FOUND, UNSETTLED
-from forensics.views.losses import LostRange, by_kind, losses
+from forensics.views.losses import LostRange, loss_tables, losses
 from forensics.views.notes import notes
 from forensics.views.terminal import WordTable, hung, put, rendered
 from forensics.words import summary, words
@@ -212,13 +212,13 @@ def sized(size: int) -> str:
 
 def _losses(report: Report) -> Iterator[RenderableType]:
     """Losses partition by partition, the worst first."""
-    for heading, own in by_kind(losses(report.findings)):
-        yield Text(f"\n{heading}", style="bold")
-        times = [at for r in own if r.place.written is not None for at in (r.place.written.since, r.place.written.until) if at is not None]
+    for table in loss_tables(losses(report.findings)):
+        yield Text(f"\n{table.heading}", style="bold")
+        times = [at for r in table.shown if r.place.written is not None for at in (r.place.written.since, r.place.written.until) if at is not None]
         days = {report.zone.wall(at).date() for at in times}
         day = days.pop() if len(days) == 1 else None
         written = f"written ({f'{day} ' if day is not None else ''}{report.zone.label(times) if times else report.zone.name})"
-        rows = [(r.name, r.extent, r.written(report.zone, day), r.recoverable, r.readers) for r in own]
+        rows = [(r.name, r.extent, r.written(report.zone, day), r.recoverable, r.readers) for r in table.shown]
         header = ("partition", "offsets", written, "recoverable", "groups that had read them")
         yield Padding(WordTable(header, [list(map(clean, row)) for row in rows]), (0, 0, 0, 2))
 

@@ -35,8 +35,7 @@ from forensics.views.html import times
 from forensics.views.html.details import Detail, Kept, Lane, SourcePaths, details, gravity, printed, ranked
 from forensics.views.html.drawing import Drawn, DrawnWindow, window
 from forensics.views.html.safe import block, visible
-from forensics.views.losses import REMOVED, WORDS, losses
-from forensics.views.losses import first_screen as losses_of_first_screen
+from forensics.views.losses import REMOVED, WORDS, loss_tables, losses
 from forensics.views.proof import MEANING
 from forensics.views.states import LABELS, label
 from forensics.views.text import sized, subject
@@ -64,6 +63,8 @@ NAMED = 24
 QUOTED = 220_000
 """Characters of the log lines around what is quoted."""
 REACH = 3
+LOSSES = 10
+"""Lost ranges in the tables above the timeline."""
 CUT = 300
 LANES = 24
 """Lanes of nodes; if there are more nodes, those with events."""
@@ -202,7 +203,7 @@ class _Page:
             "screen": self.screen,
             "flags": self._flags(),
             "topics": list(self._topics()),
-            "losses": list(losses_of_first_screen(losses(report.findings))),
+            "losses": list(loss_tables(losses(report.findings), LOSSES)),
             "removed": REMOVED,
             "steps": report.next_steps,
             "verdicts": [(v, meaning, self.document["verdict"]["partitions"].get(v, 0)) for v, meaning in MEANINGS.items()],

@@ -13,7 +13,7 @@ from forensics.model.message import Range
 from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, headline
 from forensics.views.impact import broken
-from forensics.views.losses import by_kind, losses
+from forensics.views.losses import loss_tables, losses
 from tests.support import found
 from tests.support.found import loss
 from tests.support.local import events_of_files, report
@@ -137,7 +137,7 @@ def test_every_verdict_is_counted() -> None:
 def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_counted() -> None:
     own = [loss(cause="inherited-log", brokers=(b,), offsets=(Range(0, 100),)) for b in (1, 2)]
     assert "100 committed offsets" in headline(own, [state("lost")]).summary
-    assert [heading for heading, _ in by_kind(losses(own))] == ["Lost: 100 offsets in 1 partition"]
+    assert [table.heading for table in loss_tables(losses(own))] == ["Lost: 100 offsets in 1 partition"]
     assert [r.name for r in losses(own)] == ["t-0"]
 
 
