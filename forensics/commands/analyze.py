@@ -5,9 +5,10 @@ Here: its options, the options of every report, and the output. Not here: readin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,7 @@ from forensics.commands.fail_on import fail_on_option, fails
 from forensics.commands.help import Command
 from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, open_input
 from forensics.commands.new_case import NewCase, new_case
+from forensics.commands.options import record_of
 from forensics.commands.output import console
 from forensics.commands.rescue import rescue
 from forensics.commands.selection import Request, check, selection_options
@@ -32,39 +34,44 @@ if TYPE_CHECKING:
     from forensics.views.document import Report
     from forensics.views.scope import Selection
 
-F = TypeVar("F", bound=Callable[..., Any])
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """Which results are shown, and how: the values of report_options."""
+
+    request: Request
+    exports: Exports
+    weights: Mapping[str, float]
+    fail_on: str | None
+    every: bool
+    most: int | None
+    quiet: bool
+
+    @property
+    def words(self) -> list[str]:
+        """What the report is about, as words of a command."""
+        return [*self.request.words, *(word for metric, weight in self.weights.items() for word in ("--weight", f"{metric}={weight:g}"))]
 
 
-def report_options(command: F) -> F:
-    """Which results are shown, and how."""
-    for decorate in (
-        display_timezone_option,
-        selection_options("findings"),
-        extent_options,
-        export_options,
-        click.option(
-            "--weight",
-            "weights",
-            multiple=True,
-            metavar="METRIC=W",
-            callback=lambda _context, _option, given: dict(map(weight, given)),
-            help="Weight of a load metric, default 1: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics (may be repeated).",
-        ),
-        fail_on_option(),
-    ):
-        command = decorate(command)
-    return command
-
-
-def extent_options(command: F) -> F:
-    """How much the terminal shows."""
-    for decorate in (
-        click.option("--all", "every", is_flag=True, help="Print all losses, findings, steps and limits, not only the first screen."),
-        click.option("-n", "most", type=click.IntRange(1), metavar="N", help="With --all: at most N findings, default 50."),
-        click.option("-q", "--quiet", is_flag=True, help="Print only the verdict."),
-    ):
-        command = decorate(command)
-    return command
+report_options = record_of(
+    ReportRequest,
+    "wanted",
+    display_timezone_option,
+    selection_options("findings"),
+    click.option("--all", "every", is_flag=True, help="Print all losses, findings, steps and limits, not only the first screen."),
+    click.option("-n", "most", type=click.IntRange(1), metavar="N", help="With --all: at most N findings, default 50."),
+    click.option("-q", "--quiet", is_flag=True, help="Print only the verdict."),
+    export_options,
+    click.option(
+        "--weight",
+        "weights",
+        multiple=True,
+        metavar="METRIC=W",
+        callback=lambda _context, _option, given: dict(map(weight, given)),
+        help="Weight of a load metric, default 1: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics (may be repeated).",
+    ),
+    fail_on_option(),
+)
 
 
 @click.command(
@@ -91,18 +98,7 @@ def extent_options(command: F) -> F:
     help="Keep the result in this directory (or s3://BUCKET/PREFIX), which other commands read without the evidence.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing case.")
-def command(
-    paths: tuple[str, ...],
-    case: str | None,
-    force: bool,
-    exports: Exports,
-    fail_on: str | None,
-    weights: Mapping[str, float],
-    every: bool,
-    most: int | None,
-    quiet: bool,
-    **requested: Any,
-) -> None:
+def command(paths: tuple[str, ...], case: str | None, force: bool, wanted: ReportRequest) -> None:
     """Report what was lost, when and why.
 
     All PATHs together are the evidence of ONE cluster. Each is a directory, an archive (tar, zip; gz, bz2, xz, zst; also nested) or a file,
@@ -112,7 +108,7 @@ def command(
     complete reports. Use - as FILE to write
     to stdout; then nothing else is printed.
     """
-    exports.check(paths)
+    wanted.exports.check(paths)
     if force and case is None:
         raise click.UsageError("--force replaces a case; name the case with --case DIR, or leave out --force")
     new = new_case(case, paths, replace=force) if case is not None else None
@@ -120,34 +116,23 @@ def command(
     found = open_input(paths, progress)
     if new is not None and not isinstance(found, EvidenceInput):
         raise InvalidInput(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
-    report(found, progress, exports, Request(**requested), weights, fail_on, new, every=every, most=most, quiet=quiet)
+    report(found, progress, wanted, new)
 
 
-def report(
-    found: Input,
-    progress: Progress,
-    exports: Exports,
-    request: Request,
-    weights: Mapping[str, float],
-    fail_on: str | None,
-    new: NewCase | None = None,
-    **extent: Any,
-) -> None:
-    """Shows the results, and then writes the new case and what else is requested: nobody waits for files to read the verdict. `extent`: the
-    values of extent_options."""
-    selection = request.selection(found.cluster)
-    found.cluster.weights = dict(weights)
+def report(found: Input, progress: Progress, wanted: ReportRequest, new: NewCase | None = None) -> None:
+    """Shows the results, and then writes the new case and what else is requested: nobody waits for files to read the verdict."""
+    selection, exports = wanted.request.selection(found.cluster), wanted.exports
+    found.cluster.weights = dict(wanted.weights)
     found.to_keep = new is not None or exports.needs_case
-    options = [*request.words, *(word for metric, weight in weights.items() for word in ("--weight", f"{metric}={weight:g}"))]
     with progress.stage("Judging partitions" if isinstance(found, EvidenceInput) else "Bringing findings together"):
-        complete = report_of(found, selection.has_partition if selection.by_partition else None, options)
+        complete = report_of(found, selection.has_partition if selection.by_partition else None, wanted.words)
     check(selection, complete, found)
     shown = narrowed(complete, selection) if selection else complete
     if not exports.to_stdout:
         from forensics.views.text import show
 
         case = as_given(str(found.case.directory)) if isinstance(found, CaseInput) else new.given if new is not None else None
-        show(shown, console(), case=case, **extent)
+        show(shown, console(), every=wanted.every, most=wanted.most, quiet=wanted.quiet, case=case)
     with ExitStack() as stack:
         kept = found
         if new is not None:
@@ -160,8 +145,8 @@ def report(
             except OSError as error:
                 exports.without_case(error)
         exports.write(shown, source if isinstance(source, CaseInput) else None)
-        rescue(kept, source, exports, options, progress)
-    if fails(fail_on, (f.severity for f in config().left((chosen_cluster(), f) for f in shown.findings)), shown.headline.losses):
+        rescue(kept, source, exports, wanted.words, progress)
+    if fails(wanted.fail_on, (f.severity for f in config().left((chosen_cluster(), f) for f in shown.findings)), shown.headline.losses):
         raise click.exceptions.Exit(FINDINGS)
     if not shown.complete:
         raise click.exceptions.Exit(INCOMPLETE)
@@ -202,8 +187,6 @@ def _check_weights(cluster: Cluster) -> None:
 
 def narrowed(report: Report, selection: Selection) -> Report:
     """The report on the selection; the facts about the evidence stay complete."""
-    from dataclasses import replace
-
     from forensics.incidents.folding import places
     from forensics.views.scope import Scope
 

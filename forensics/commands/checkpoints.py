@@ -5,7 +5,6 @@ Here: the options. Not here: the comparison (forensics.tools.checkpoint_diff) or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from forensics.commands.evidence import InvalidInput, Progress, check, evidence_
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, Input, open_input
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.selection import check_brokers, check_partitions, selection_options
+from forensics.commands.selection import Request, check_brokers, check_partitions, selection_options
 from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
@@ -46,9 +45,7 @@ if TYPE_CHECKING:
 @json_option("Write the comparison as JSON; - is stdout, instead of the tables.")
 def command(
     paths: tuple[str, ...],
-    topics: tuple[str, ...],
-    partitions: tuple[int, ...],
-    brokers: tuple[int, ...],
+    request: Request,
     against: tuple[str, ...],
     everything: bool,
     json_file: str | None,
@@ -69,11 +66,11 @@ def command(
         if not isinstance(found, EvidenceInput) or any(is_case(Path(path)) for path in against):
             raise InvalidInput("--against compares files, and a case has none; give the evidence as PATH and to --against")
         before = EvidenceInput(open_evidence(against, progress, beside=found.opened))
-    if topics or partitions:
-        check_partitions(found.partitions() | (before.partitions() if before is not None else set()), topics, partitions)
-    check_brokers(found.cluster.nodes, brokers)
+    if request.topics or request.partitions:
+        check_partitions(found.partitions() | (before.partitions() if before is not None else set()), request.topics, request.partitions)
+    check_brokers(found.cluster.nodes, request.brokers)
     with progress.stage("Comparing replicas"):
-        compared = _compared(found, before, topics, partitions, brokers, everything)
+        compared = _compared(found, before, request, everything)
     if json_file is not None and write_text(compared.json(), json_file):
         return
     from forensics.views.checkpoints import show
@@ -81,15 +78,13 @@ def command(
     show(compared, console())
 
 
-def _compared(
-    found: Input, before: Input | None, topics: Sequence[str], partitions: Sequence[int], brokers: Sequence[int], everything: bool
-) -> Comparison:
+def _compared(found: Input, before: Input | None, request: Request, everything: bool) -> Comparison:
     from forensics.tools.checkpoint_diff import BEFORE
     from forensics.views.checkpoints import Comparison
 
-    rows = found.compared(topics, partitions, before, everything=everything)
-    if brokers:
-        rows = [row for row in rows if {*(row["replicas"] or ()), *(copy["broker"] for copy in row["copies"] or ())} & {*brokers}]
+    rows = found.compared(request.topics, request.partitions, before, everything=everything)
+    if request.brokers:
+        rows = [row for row in rows if {*(row["replicas"] or ()), *(copy["broker"] for copy in row["copies"] or ())} & {*request.brokers}]
     against = before.paths if before is not None else ()
 
     def shown(place: str) -> str:

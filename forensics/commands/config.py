@@ -11,20 +11,21 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date as Day
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from forensics.commands.options import F, given
 
 if TYPE_CHECKING:
     from forensics.model.findings import Finding
 
-F = TypeVar("F", bound=Callable[..., Any])
 NAME = "kafka-forensics.toml"
 META, ARGUMENTS = "forensics.config", "forensics.arguments"
 MOST_BYTES = 1 << 20
@@ -85,9 +86,7 @@ class Config:
 
 def config() -> Config:
     """Of the command that runs."""
-    context = click.get_current_context(silent=True)
-    found: Config = context.meta.get(META, Config()) if context is not None else Config()
-    return found
+    return given(META, Config())  # type: ignore[no-any-return]
 
 
 def config_option(command: F) -> F:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     help=f"Exit with code 1 if a finding of at least this severity is new or was less severe before ({', '.join(LEVELS)}); or if a partition "
     "is now lost and was not before (lost), or is now lost or unknown and was neither before (unknown).",
 )
-def command(before: str, after: str, json_file: str | None, markdown_file: str | None, fail_on_new: str | None, **requested: Any) -> None:
+def command(before: str, after: str, json_file: str | None, markdown_file: str | None, fail_on_new: str | None, request: Request) -> None:
     """Show what changed between two cases.
 
     The cases are of two collections of one cluster, or of one collection analysed by two versions of the tool. Compared are the verdicts of
@@ -70,7 +70,7 @@ def command(before: str, after: str, json_file: str | None, markdown_file: str |
     evidence.
     """
     with Progress().stage("Comparing cases"):
-        report = compare(before, after, Request(**requested))
+        report = compare(before, after, request)
     to_stdout = json_file is not None and write_text(report.json(), json_file)
     to_stdout = (markdown_file is not None and write_text(report.markdown(), markdown_file)) or to_stdout
     if not to_stdout:

@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
 from forensics.commands.names import similar
+from forensics.commands.options import F, Option, given, kept, options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from spark.progress import DoneSoFar
     from spark.session import Starting
 
-F = TypeVar("F", bound=Callable[..., Any])
 TIMEZONE, CLOCK_OFFSETS, MASTER = "forensics.timezone", "forensics.clock_offsets", "forensics.master"
 LOG_PATTERNS = "forensics.log_patterns"
 PATTERNS = "forensics.patterns"
@@ -43,6 +43,7 @@ LIMITS = "forensics.limits"
 CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
 CONF = "forensics.conf"
+RULES, NO_CACHE = "forensics.rules", "forensics.no_cache"
 PLAN = ("plan.json", "kafka-forensics/plan")
 """The overview in the directory of a plan, and the family of its schema."""
 LEAST_MEMORY = 512 * 2**20
@@ -63,236 +64,194 @@ class InvalidInput(click.ClickException):
         return str(self.message)
 
 
-def _log_patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> None:
-    """Checks the patterns before anything is read, and stores them in the command's context for open_evidence."""
+def _log_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in patterns:
         from parsers.log_pattern import compiled  # a fifth of a command's time on a case, which needs no patterns
 
-        try:
-            compiled(pattern)
-        except ValueError as error:
-            raise click.BadParameter(str(error), context, option) from None
-    context.meta[LOG_PATTERNS] = patterns
+        compiled(pattern)
+    return patterns
 
 
-def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> None:
-    """Checks the files of line patterns before anything is read, and stores them in the command's context for open_evidence."""
+def _patterns(paths: tuple[str, ...]) -> tuple[OwnFile, ...]:
     if not paths:
-        return
+        return ()
     from parsers.catalogue.samples import check
-    from parsers.own_files import opened
 
-    try:
-        files = [opened(path) for path in dict.fromkeys(paths)]
-        check(files)
-    except ValueError as error:
-        raise click.BadParameter(str(error), context, option) from None
-    context.meta[PATTERNS] = tuple(files)
+    return _checked(paths, check)
 
 
-def _rules(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> None:
-    """Checks the files of rules before anything is read, and puts them in force."""
+def own_rules(paths: Sequence[str]) -> tuple[OwnFile, ...]:
+    """The files of rules, which are valid, and which are put in force. Raises ValueError."""
     from forensics import rule_files
 
-    rule_files.put_in_force(own_rules(context, option, paths) if paths else ())
+    files: tuple[OwnFile, ...] = ()
+    if paths:
+        from forensics.own_rules import check
 
-
-def own_rules(context: click.Context, option: click.Parameter, paths: Sequence[str]) -> tuple[OwnFile, ...]:
-    """The files of rules, which are valid. Raises click.BadParameter."""
-    from forensics.own_rules import check
-    from parsers.own_files import opened
-
-    try:
-        files = tuple(opened(path) for path in dict.fromkeys(paths))
-        check(files)
-    except ValueError as error:
-        raise click.BadParameter(str(error), context, option) from None
+        files = _checked(paths, check)
+    rule_files.put_in_force(files)
     return files
 
 
-def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
-    """Checks the limits before anything is read, and stores them in the command's context for open_evidence."""
+def _checked(paths: Sequence[str], check: Callable[[Sequence[OwnFile]], None]) -> tuple[OwnFile, ...]:
+    from parsers.own_files import opened
+
+    files = tuple(opened(path) for path in dict.fromkeys(paths))
+    check(files)
+    return files
+
+
+def _limits(texts: tuple[str, ...]) -> Limits:
     from parsers.limits import given
 
-    try:
-        context.meta[LIMITS] = given(texts)
-    except ValueError as error:
-        raise click.BadParameter(str(error), context, option) from None
+    return given(texts)
 
 
-def _timezone(context: click.Context, option: click.Parameter, text: str | None) -> None:
-    """Checks the time zone before anything is read, and stores it in the command's context for given_clocks."""
+def _timezone(text: str | None) -> str | None:
     zone(text)
-    context.meta[TIMEZONE] = text
+    return text
 
 
-def _clock_offsets(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
-    """The same for the clock offsets."""
+def _clock_offsets(texts: tuple[str, ...]) -> tuple[str, ...]:
     brokers = [clock_offset(text)[0] for text in texts]
     if twice := next((broker for broker in brokers if brokers.count(broker) > 1), None):
-        raise click.BadParameter(f"broker {twice} has two offsets; give one for each broker", context, option)
-    context.meta[CLOCK_OFFSETS] = texts
+        raise ValueError(f"broker {twice} has two offsets; give one for each broker")
+    return texts
 
 
-def _master(context: click.Context, option: click.Parameter, url: str | None) -> None:
+def _master(url: str | None) -> str | None:
     """Rejects what is not the URL of a Spark master before a JVM starts."""
-    context.meta[MASTER] = url
-    if url is None:
-        return
-    from spark.session import LOCAL
+    if url is not None:
+        from spark.session import LOCAL
 
-    if not LOCAL.fullmatch(url) and not _REMOTE.fullmatch(url):
-        message = f"{url!r} is not a Spark master; give local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://https://HOST:PORT"
-        raise click.BadParameter(message, context, option)
+        if not LOCAL.fullmatch(url) and not _REMOTE.fullmatch(url):
+            raise ValueError(
+                f"{url!r} is not a Spark master; give local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://https://HOST:PORT"
+            )
+    return url
 
 
-def _memory(context: click.Context, option: click.Parameter, size: str | None) -> None:
-    """Stores the requested heap in the command's context for open_evidence."""
+def _memory(size: str | None) -> str | None:
     found = re.fullmatch(r"(\d{1,6})([mg])", size.lower()) if size is not None else None
     if size is not None and (found is None or int(found[1]) * {"m": 2**20, "g": 2**30}[found[2]] < LEAST_MEMORY):
-        raise click.BadParameter(f"{size!r} is not a valid size (minimum 512m, for example 2g)", context, option)
-    context.meta[MEMORY] = found[0] if found is not None else None
+        raise ValueError(f"{size!r} is not a valid size (minimum 512m, for example 2g)")
+    return found[0] if found is not None else None
 
 
 OWN_OPTIONS = {"spark.master": "--master", "spark.driver.memory": "--memory"}
 """Settings of Spark for which there is an option."""
 
 
-def _conf(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
-    """Checks the settings of Spark, and stores them in the command's context for open_evidence."""
+def _conf(texts: tuple[str, ...]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, sep, value = text.partition("=")
         if not sep or not re.fullmatch(r"spark\.[\w.-]+", name):
-            raise click.BadParameter(f"{name!r} is not spark.NAME=VALUE, for example spark.executor.memory=4g", context, option)
+            raise ValueError(f"{name!r} is not spark.NAME=VALUE, for example spark.executor.memory=4g")
         if name in OWN_OPTIONS:
-            raise click.BadParameter(f"{name} has an option of its own; give {OWN_OPTIONS[name]}", context, option)
+            raise ValueError(f"{name} has an option of its own; give {OWN_OPTIONS[name]}")
         found[name] = value
-    context.meta[CONF] = found
+    return found
 
 
-def cluster_option(command: F) -> F:
-    """Stores the requested cluster of an audit for chosen_cluster."""
+def _without_cache(given: bool) -> bool:
+    if given:
+        from spark.class_archive import SWITCH
 
-    def leave(context: click.Context, _option: click.Parameter, name: str | None) -> None:
-        context.meta[CLUSTER] = name
+        os.environ[SWITCH] = "off"
+    return given
 
-    return click.option(
-        "--cluster", metavar="NAME", expose_value=False, callback=leave, help="The cluster to read, if the input is the tables of an audit."
-    )(command)
+
+cluster_option = click.option(
+    "--cluster", metavar="NAME", help="The cluster to read, if the input is the tables of an audit.", **kept(CLUSTER)
+)
 
 
 def chosen_cluster() -> str | None:
-    return _given().get(CLUSTER)
+    return given(CLUSTER)  # type: ignore[no-any-return]
 
 
 def evidence_options(command: F) -> F:
     """PATH… and the options about clocks and Spark. A PATH may be a URI (parsers.containers.storage), a case, or an audit's tables."""
-    return cluster_option(reading_options("PATH...")(command))
+    return options(reading_options("PATH..."), cluster_option)(command)  # type: ignore[no-any-return]
 
 
 patterns_option = click.option(
     "--patterns",
     multiple=True,
     metavar="FILE",
-    expose_value=False,
-    callback=_patterns,
     help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints (may be repeated).",
+    **kept(PATTERNS, _patterns),
+)
+limit_option = click.option(
+    "--limit",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A limit on reading, for example stream=16g (may be repeated). The report names every limit that was reached.",
+    **kept(LIMITS, _limits),
+)
+rules_option = click.option(
+    "--rules",
+    multiple=True,
+    metavar="FILE",
+    help="TOML file of a rule of your own, in the form that `rules --toml KIND` prints (may be repeated).",
+    **kept(RULES, own_rules),
 )
 
 
-def reading_options(paths: str, *, required: bool = True) -> Callable[[F], F]:
+def reading_options(paths: str, *, required: bool = True) -> Option[Any]:
     """Paths of evidence, and the options for reading it."""
-    return lambda command: _reading(command, paths, required)
-
-
-def limit_option(command: F) -> F:
-    """Limits on reading, for the module limits."""
-    return click.option(
-        "--limit",
-        multiple=True,
-        metavar="NAME=VALUE",
-        expose_value=False,
-        callback=_limits,
-        help="A limit on reading, for example stream=16g (may be repeated). The report names every limit that was reached.",
-    )(command)
-
-
-def _without_cache(_context: click.Context, _option: click.Parameter, given: bool) -> None:
-    if given:
-        from spark.class_archive import SWITCH
-
-        os.environ[SWITCH] = "off"
-
-
-def _reading(command: F, paths: str, required: bool) -> F:
-    for decorate in (
+    return options(
         click.argument("paths", nargs=-1, required=required, type=click.Path(path_type=str), metavar=paths),
         click.option(
             "--timezone",
             metavar="ZONE",
-            expose_value=False,
-            callback=_timezone,
             help="Time zone of the log lines, for example Europe/Berlin or +02:00; default is an estimate for each broker.",
+            **kept(TIMEZONE, _timezone),
         ),
         click.option(
             "--clock-offset",
             multiple=True,
             metavar="BROKER=SECONDS",
-            expose_value=False,
-            callback=_clock_offsets,
             help="How far the clock of a broker is ahead (+) or behind (-), for example 2=-1.5 (may be repeated).",
+            **kept(CLOCK_OFFSETS, _clock_offsets),
         ),
         click.option(
             "--log-pattern",
             multiple=True,
             metavar="PATTERN",
-            expose_value=False,
-            callback=_log_patterns,
             help="log4j pattern of logs in another layout, for example '%d{ISO8601} %-5p %m (%c)%n' (may be repeated).",
+            **kept(LOG_PATTERNS, _log_patterns),
         ),
         patterns_option,
-        click.option(
-            "--rules",
-            multiple=True,
-            metavar="FILE",
-            expose_value=False,
-            callback=_rules,
-            help="TOML file of a rule of your own, in the form that `rules --toml KIND` prints (may be repeated).",
-        ),
+        rules_option,
         limit_option,
         click.option(
             "--memory",
             metavar="SIZE",
-            expose_value=False,
-            callback=_memory,
             help="Spark heap, for example 8g; default is half of the machine's memory, at most 4g.",
+            **kept(MEMORY, _memory),
         ),
         click.option(
             "--conf",
             multiple=True,
             metavar="NAME=VALUE",
-            expose_value=False,
-            callback=_conf,
             help="A setting of Spark, for example spark.executor.memory=4g (may be repeated).",
+            **kept(CONF, _conf),
         ),
         click.option(
             "--master",
             metavar="URL",
-            expose_value=False,
-            callback=_master,
             help="URL of a Spark master; default is to run Spark inside this command.",
+            **kept(MASTER, _master),
         ),
         click.option(
             "--no-cache",
             is_flag=True,
-            expose_value=False,
-            callback=_without_cache,
             help="Write nothing to the cache directory. It keeps Spark's classes, so that later commands start faster.",
+            **kept(NO_CACHE, _without_cache),
         ),
-    ):
-        command = decorate(command)
-    return command
+    )
 
 
 class Progress:
@@ -411,7 +370,7 @@ def open_evidence(
     if beside is not None:
         return read_units(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
-        session = started(starting, planned if _given().get(MASTER) is None else None)
+        session = started(starting, planned if given(MASTER) is None else None)
     return read_units(session, paths, planned, options, progress, keep)
 
 
@@ -475,12 +434,12 @@ def _nothing_usable(paths: Sequence[str], reasons: Sequence[str]) -> str:
 
 def given_clocks() -> Options:
     """The values of --timezone and --clock-offset of the command that runs."""
-    return clocks(given_timezone(), _given().get(CLOCK_OFFSETS, ()))
+    return clocks(given_timezone(), given(CLOCK_OFFSETS, ()))
 
 
 def given_timezone() -> str | None:
     """The value of --timezone, as given."""
-    return _given().get(TIMEZONE)
+    return given(TIMEZONE)  # type: ignore[no-any-return]
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
@@ -510,12 +469,11 @@ def start() -> Starting:
     from spark.java import java_home_trouble
     from spark.session import LOCAL, Starting
 
-    given = _given()
-    master = given.get(MASTER)
-    memory = {"spark.driver.memory": given[MEMORY]} if given.get(MEMORY) else {}
+    master, size = given(MASTER), given(MEMORY)
+    memory = {"spark.driver.memory": size} if size else {}
     if (trouble := java_home_trouble()) is not None and (master is None or LOCAL.fullmatch(master)):
         click.echo(f"Warning: {trouble}; another Java is used if there is one", err=True)
-    return Starting(master, conf={**given.get(CONF, {}), **memory})
+    return Starting(master, conf={**given(CONF, {}), **memory})
 
 
 def check(paths: Sequence[str]) -> None:
@@ -542,24 +500,18 @@ def _advice(path: str) -> str:
     return similar(name, known, "check the path")
 
 
-def _given() -> dict[str, Any]:
-    """The options of the command that runs, by their names in its context; empty in a notebook."""
-    context = click.get_current_context(silent=True)
-    return context.meta if context is not None else {}
-
-
 def log_patterns() -> Sequence[str]:
-    return _given().get(LOG_PATTERNS, ())  # type: ignore[no-any-return]
+    return given(LOG_PATTERNS, ())  # type: ignore[no-any-return]
 
 
 def pattern_files() -> tuple[OwnFile, ...]:
-    return _given().get(PATTERNS, ())  # type: ignore[no-any-return]
+    return given(PATTERNS, ())  # type: ignore[no-any-return]
 
 
 def limits() -> Limits:
     from parsers.limits import DEFAULTS
 
-    return _given().get(LIMITS) or DEFAULTS
+    return given(LIMITS) or DEFAULTS
 
 
 def started(starting: Starting | None, units: Sequence[Unit] | None = None) -> SparkSession:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from forensics.commands.options import F, Option, options
 from forensics.commands.output import write_pieces
 from forensics.commands.targets import STDOUT, OutputDirectory, OutputFile, noted, reason, written
 from forensics.formats import FORMATS
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from forensics.commands.inputs import CaseInput
     from forensics.views.clusters import Clusters
     from forensics.views.document import Report
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -98,34 +97,27 @@ def write(format: Format, target: str, report: Report, source: CaseInput | None)
         format.write(report, Path(target), *((source,) if format.needs_case else ()))
 
 
-def _format_option(format: Format, help: str) -> Callable[[F], F]:
+def _format_option(format: Format, help: str) -> Option[Any]:
     if isinstance(format, DirectoryFormat):
         return click.option(format.option, format.parameter, metavar="DIR", type=OutputDirectory(), help=help)
     stdout = not isinstance(format, FileFormat) or format.stdout
     return click.option(format.option, format.parameter, metavar="FILE", type=OutputFile(stdout=stdout), help=help)
 
 
-def _as_exports(command: F, formats: Sequence[Format]) -> F:
+def _format_options(command: F, formats: Mapping[Format, str]) -> F:
     @wraps(command)
     def with_exports(**given: Any) -> Any:
         targets = [(format, target) for format in formats if (target := given.pop(format.parameter)) is not None]
         return command(exports=Exports(targets), **given)
 
-    return with_exports  # type: ignore[return-value]
+    return options(*(_format_option(*item) for item in reversed([*formats.items()])))(with_exports)  # type: ignore[no-any-return]
 
 
 def export_options(command: F) -> F:
     """An option for each format; the command receives them as `exports`."""
-    command = _as_exports(command, FORMATS)
-    for format in reversed(FORMATS):
-        command = _format_option(format, format.help)(command)
-    return command
+    return _format_options(command, {f: f.help for f in FORMATS})
 
 
 def summary_options(command: F) -> F:
     """The same for the formats that can show all clusters of an audit."""
-    summaries = {f: f.summary for f in FORMATS if isinstance(f, FileFormat) and f.summary is not None}
-    command = _as_exports(command, list(summaries))
-    for format, summary in reversed(summaries.items()):
-        command = _format_option(format, summary.help)(command)
-    return command
+    return _format_options(command, {f: f.summary.help for f in FORMATS if isinstance(f, FileFormat) and f.summary is not None})

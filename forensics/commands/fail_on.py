@@ -5,12 +5,13 @@ Here: its values and what they mean. Not here: the exit itself, or new findings 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
-F = TypeVar("F", bound=Callable[..., Any])
+from forensics.commands.options import Option
+
 LEVELS = ("info", "low", "medium", "high", "critical")
 VERDICTS = ("lost", "tail-cut", "unknown")
 """'lost': committed data was lost; 'tail-cut': it was, or records that producers with acks=0 or acks=1 count as written; 'unknown': it was
@@ -19,7 +20,7 @@ _FAILING = {"lost": ("found",), "tail-cut": ("found", "tail-cut"), "unknown": ("
 """The losses (Headline.losses in forensics.views) for which each of them fails."""
 
 
-def fail_on_option(more: str = "") -> Callable[[F], F]:
+def fail_on_option(more: str = "") -> Option[Any]:
     """`more`: what else fails, as a clause."""
     return click.option(
         "--fail-on",

@@ -16,7 +16,7 @@ from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.selection import check_brokers, selection_options
+from forensics.commands.selection import Request, check_brokers, selection_options
 from forensics.commands.times import display_timezone_option, display_zone
 from forensics.output.json_text import encoded
 
@@ -50,13 +50,13 @@ NUMBERS = frozenset({"files", "bytes", "lines", "understood"})
 @selection_options("files", "broker")
 @display_timezone_option
 @json_option("Write the inventory as JSON; - is stdout.")
-def command(paths: tuple[str, ...], brokers: tuple[int, ...], json_file: str | None) -> None:
+def command(paths: tuple[str, ...], request: Request, json_file: str | None) -> None:
     """Show what was collected: files, brokers, versions, the times they cover, clocks, lines that were not understood, and what to collect next."""
     from forensics.incidents.judging import conclude
     from forensics.views.document import Report
 
     found = open_input(paths, Progress())
-    check_brokers(found.cluster.nodes, brokers)
+    check_brokers(found.cluster.nodes, request.brokers)
     conclusion = conclude((), found.cluster)
     report = Report(found.cluster, conclusion.findings, conclusion.partitions, command=("inspect", *found.paths))
     if json_file is not None and write_text(encoded(report.inventory(), indent=1) + "\n", json_file):
@@ -64,7 +64,7 @@ def command(paths: tuple[str, ...], brokers: tuple[int, ...], json_file: str | N
     from forensics.views.terminal import put, rendered
 
     out = console()
-    put(out, rendered(out, _parts(report, brokers)))
+    put(out, rendered(out, _parts(report, request.brokers)))
 
 
 def _runs(outcomes: Sequence[str]) -> str:

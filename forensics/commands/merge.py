@@ -81,6 +81,7 @@ def command(
     most: int | None,
     traces: bool,
     json_file: str | None,
+    request: Request,
     **asked: Any,
 ) -> None:
     """Print the log lines of all brokers in one order of time.
@@ -91,21 +92,21 @@ def command(
     progress = Progress()
     found = open_input(paths, progress, keep=False)
     with progress.stage("Sorting"):
-        blocks = _first(most, _blocks(found, _wanted(found, **asked), json_file is not None, traces=traces))
+        blocks = _first(most, _blocks(found, _wanted(found, request, **asked), json_file is not None, traces=traces))
         first = next(blocks, None)
     if first is None:
-        check_partitions(found.partitions(), asked["topics"], asked["partitions"])
-        check_brokers(found.cluster.nodes.keys(), asked["brokers"])
+        check_partitions(found.partitions(), request.topics, request.partitions)
+        check_brokers(found.cluster.nodes.keys(), request.brokers)
         click.echo("No log line matches.", err=True)
     _write(chain(() if first is None else (first,), blocks), json_file)
 
 
 def _wanted(
-    found: Input, events: tuple[str, ...], level: str | None, loggers: tuple[str, ...], text: str | None, **requested: Any
+    found: Input, request: Request, events: tuple[str, ...], level: str | None, loggers: tuple[str, ...], text: str | None
 ) -> RecordFilter:
     from forensics.tools.ordered_records import RecordFilter
 
-    selection = Request(**requested).selection(found.cluster)
+    selection = request.selection(found.cluster)
     return RecordFilter(
         topics=frozenset(selection.topics),
         partitions=frozenset(selection.partitions),

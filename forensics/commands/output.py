@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from forensics.commands.options import Option
 from forensics.commands.targets import STDOUT, OutputFile, noted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def json_option(help: str) -> Callable[[F], F]:
+def json_option(help: str) -> Option[Any]:
     """`--json FILE` as the parameter `json_file`."""
     return click.option("--json", "json_file", metavar="FILE", type=OutputFile(), help=help)
 
 
-def force_option(what: str) -> Callable[[F], F]:
+def force_option(what: str) -> Option[Any]:
     """`--force`, without which nothing that --case or --out names is replaced."""
     return click.option("--force", is_flag=True, help=f"Replace {what}.")
 

@@ -5,17 +5,12 @@ Here: the argument. Not here: the options and the report (analyze), or the summa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import click
 
-from forensics.commands.analyze import report, report_options
+from forensics.commands.analyze import ReportRequest, report, report_options
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
-from forensics.commands.exports import Exports
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_case
-from forensics.commands.selection import Request
 from forensics.commands.tables import local_tables
 
 
@@ -35,16 +30,7 @@ from forensics.commands.tables import local_tables
 @click.argument("case", type=click.Path(path_type=str))
 @cluster_option
 @report_options
-def command(
-    case: str,
-    exports: Exports,
-    fail_on: str | None,
-    weights: Mapping[str, float],
-    every: bool,
-    most: int | None,
-    quiet: bool,
-    **requested: Any,
-) -> None:
+def command(case: str, wanted: ReportRequest) -> None:
     """Show the results in a case, as analyze showed them.
 
     CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one cluster;
@@ -57,13 +43,13 @@ def command(
     if is_audit(place) and chosen_cluster() is None:
         from forensics.commands.audit import show_clusters
 
-        if weights:
+        if wanted.weights:
             raise click.UsageError("--weight is for the report of one cluster; choose the cluster with --cluster NAME")
-        if every or most is not None or quiet:
+        if wanted.every or wanted.most is not None or wanted.quiet:
             raise click.UsageError("--all, -n and --quiet are for the report of one cluster; choose the cluster with --cluster NAME")
-        exports.check_summary()
+        wanted.exports.check_summary()
         audit = Audit(place) if remote is None else Audit(place, remote.bring)
-        show_clusters(audit, exports, fail_on, request=Request(**requested))
+        show_clusters(audit, wanted.exports, wanted.fail_on, request=wanted.request)
         return
-    exports.check()
-    report(open_case(str(place)), Progress(), exports, Request(**requested), weights, fail_on, every=every, most=most, quiet=quiet)
+    wanted.exports.check()
+    report(open_case(str(place)), Progress(), wanted)

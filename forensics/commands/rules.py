@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import own_rules, pattern_files, patterns_option
+from forensics import rule_files
+from forensics.commands.evidence import RULES, own_rules, pattern_files, patterns_option
 from forensics.commands.exit_codes import FINDINGS
 from forensics.commands.help import Command
 from forensics.commands.names import one_line, similar
+from forensics.commands.options import kept
 from forensics.commands.output import json_option, write_text
 
 if TYPE_CHECKING:
@@ -20,14 +22,6 @@ if TYPE_CHECKING:
     from parsers.own_files import OwnFile
 
 PREMISES = {"order": "the order of lines in a log", "time": "times of different brokers", "silence": "that a log would show it"}
-
-
-def _check(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> tuple[OwnFile, ...]:
-    """The files, which are valid and in force."""
-    from forensics import rule_files
-
-    rule_files.put_in_force(own_rules(context, option, paths) if paths else ())
-    return rule_files.in_force()
 
 
 @click.command(
@@ -47,19 +41,19 @@ def _check(context: click.Context, option: click.Parameter, paths: tuple[str, ..
 @click.option("--toml", "as_toml", is_flag=True, help="Print one rule as TOML, in the form that --rules of other commands reads.")
 @click.option(
     "--check",
-    "files",
     multiple=True,
     metavar="FILE",
-    callback=_check,
     help="Check a file for --rules with its exemplars (may be repeated).",
+    **kept(RULES, own_rules),
 )
 @patterns_option
-def command(kinds: tuple[str, ...], json_file: str | None, as_toml: bool, files: tuple[OwnFile, ...]) -> None:
+def command(kinds: tuple[str, ...], json_file: str | None, as_toml: bool) -> None:
     """List the kinds of findings, or explain those named: meaning, harmless causes, references, premises, next steps, and the small incidents
     that test each rule."""
     from forensics.exemplars import exemplars_of
     from forensics.rules import RULES
 
+    files = rule_files.in_force()
     if (json_file is not None) + as_toml + bool(files) > 1 or (kinds and files):
         raise click.UsageError("give one of --json, --toml and --check; --check takes no KIND")
     if files:

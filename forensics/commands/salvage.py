@@ -21,7 +21,7 @@ from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, open_input
 from forensics.commands.output import console, force_option, json_option, write_text
 from forensics.commands.plan import check_version, tools_of
-from forensics.commands.selection import check_partitions, selection_options
+from forensics.commands.selection import Request, check_partitions, selection_options
 from forensics.commands.targets import OutputDirectory, noted
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def command(
     paths: tuple[str, ...],
     out: str,
     force: bool,
-    topics: tuple[str, ...],
-    partitions: tuple[int, ...],
+    request: Request,
     formats: tuple[str, ...],
     sources: tuple[str, ...],
     kafka_version: str | None,
@@ -115,7 +114,7 @@ def command(
     if not isinstance(found, EvidenceInput):
         raise InvalidInput(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):
-        lost = _lots(found, topics, partitions)
+        lost = _lots(found, request)
         _choose(found, lost, sources)
     kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
     salvage = None
@@ -174,17 +173,15 @@ def _check(formats: Sequence[str], kafka_version: str | None, *, keys_only: bool
     check_version(kafka_version)
 
 
-def _lots(found: EvidenceInput, topics: Sequence[str], partitions: Sequence[int]) -> list[Lot]:
+def _lots(found: EvidenceInput, request: Request) -> list[Lot]:
     """The lost records of the requested partitions."""
     from forensics.tools.salvage.segments import lots
 
-    def asked(topic: str | None, partition: int | None) -> bool:
-        return (not topics or topic in topics) and (not partitions or partition in partitions)
-
-    conclusion = found.conclusion(asked if topics or partitions else None)
-    chosen = [lot for lot in lots(conclusion.findings) if asked(lot.topic, lot.partition)]
-    if not chosen and (topics or partitions):
-        check_partitions(found.partitions(), topics, partitions)
+    selection = request.selection(found.cluster)
+    conclusion = found.conclusion(selection.has_partition if selection else None)
+    chosen = [lot for lot in lots(conclusion.findings) if selection.has_partition(lot.topic, lot.partition)]
+    if selection and not chosen:
+        check_partitions(found.partitions(), request.topics, request.partitions)
     return chosen
 
 

@@ -7,9 +7,9 @@ Here: the options, and the errors for names that are not in the evidence. Not he
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,7 @@ from forensics.commands.evidence import InvalidInput
 from forensics.commands.fail_on import LEVELS
 from forensics.commands.names import CLOSE
 from forensics.commands.numbers import BROKER, PARTITION
+from forensics.commands.options import Option, record_of
 from forensics.commands.times import When, since_until_options, window
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
     from forensics.views.document import Report
     from forensics.views.scope import Selection
 
-F = TypeVar("F", bound=Callable[..., Any])
 FOUND = 20
 """Numbers that an error lists."""
 
 
-def selection_options(what: str, *names: str) -> Callable[[F], F]:
-    """These of the options topic, partition, broker, kind, severity and since (with until), or all; as parameters for Request. `what`: what they select."""
-    options: Mapping[str, Callable[[F], F]] = {
+def selection_options(what: str, *names: str) -> Option[Any]:
+    """These of the options topic, partition, broker, kind, severity and since (with until), or all; the command receives them as `request`. `what`:
+    what they select."""
+    options: Mapping[str, Option[Any]] = {
         "topic": click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated)."),
         "partition": click.option(
             "--partition", "partitions", multiple=True, type=PARTITION, metavar="N", help="Only this partition number (may be repeated)."
@@ -45,12 +46,7 @@ def selection_options(what: str, *names: str) -> Callable[[F], F]:
         "since": since_until_options(f"Only {what} from this time on.", f"Only {what} up to this time."),
     }
 
-    def decorate(command: F) -> F:
-        for name in names or options:
-            command = options[name](command)
-        return command
-
-    return decorate
+    return record_of(Request, "request", *(options[name] for name in names or options))
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
 from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.selection import check_brokers, selection_options, unknown_partition
-from forensics.commands.times import When, display_timezone_option, display_zone, window
+from forensics.commands.selection import Request, check_brokers, selection_options, unknown_partition
+from forensics.commands.times import display_timezone_option, display_zone, window
 
 if TYPE_CHECKING:
     from forensics.views.proof import Proof
@@ -47,9 +47,7 @@ def command(
     paths: tuple[str, ...],
     topic: str | None,
     partition: int | None,
-    brokers: tuple[int, ...],
-    since: When | None,
-    until: When | None,
+    request: Request,
     everything: bool,
     json_file: str | None,
 ) -> None:
@@ -67,14 +65,14 @@ def command(
     paths, topic, partition = _partition(paths, topic, partition)
     progress = Progress()
     found = open_input(paths, progress)
-    begin, end = window(since, until, found.cluster)
+    begin, end = window(request.since, request.until, found.cluster)
     with progress.stage(f"Reconstructing {topic}-{partition}"):
         rows, proof = found.proven_story(topic, partition, Wanted(begin, end, everything))
     if not rows:
         raise InvalidInput(unknown_partition(found.partitions(), topic, partition))
-    if brokers:
-        check_brokers(found.cluster.nodes, brokers)
-        rows = [row for row in rows if row["broker"] in brokers or set(brokers) & set(row["roles"] or ())]
+    if request.brokers:
+        check_brokers(found.cluster.nodes, request.brokers)
+        rows = [row for row in rows if row["broker"] in request.brokers or set(request.brokers) & set(row["roles"] or ())]
     _write(rows, proof, topic, partition, json_file, everything=everything)
 
 

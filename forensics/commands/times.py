@@ -6,21 +6,21 @@ Here: the accepted forms, and their meaning in a cluster's evidence. Not here: t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forensics.commands.config import config_option
+from forensics.commands.options import F, Option, given, kept, options
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
     from forensics.output.display_times import DisplayZone
 
-F = TypeVar("F", bound=Callable[..., Any])
 _SPAN = re.compile(r"-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_ZONE = "forensics.display_timezone"
 _TIME_OF_DAY = re.compile(r"\d\d:\d\d")
 EXAMPLES = "2026-01-31, 2026-01-31T12:00:00Z, 2026-01-31T14:00+02:00, 12:00 on the last day of the evidence, or -2h before its end"
 
@@ -76,22 +76,19 @@ def _read(text: str) -> datetime | time | timedelta:
     return datetime.fromisoformat(iso)
 
 
-def since_until_options(since: str, until: str) -> Callable[[F], F]:
+def since_until_options(since: str, until: str) -> Option[Any]:
     """The two options; `since` and `until` are their help texts."""
 
-    def decorate(command: F) -> F:
-        command = click.option("--until", type=Moment(), metavar="TIME", callback=_in_order, help=f"{until} TIME is given as for --since.")(
-            command
-        )
-        return click.option(
+    return options(
+        click.option("--until", type=Moment(), metavar="TIME", callback=_in_order, help=f"{until} TIME is given as for --since."),
+        click.option(
             "--since",
             type=Moment(),
             metavar="TIME",
             callback=_in_order,
             help=f"{since} Times are in UTC, or in the zone of --display-timezone, unless they have an offset: {EXAMPLES}.",
-        )(command)
-
-    return decorate
+        ),
+    )
 
 
 def display_timezone_option(command: F) -> F:
@@ -100,33 +97,26 @@ def display_timezone_option(command: F) -> F:
     option = click.option(
         "--display-timezone",
         metavar="ZONE",
-        expose_value=False,
         is_eager=True,
-        callback=_display_timezone,
+        **kept(_ZONE, _display_timezone),
         help="Show times in this zone instead of UTC: a name such as Europe/Berlin, or local. JSON and other formats for programs stay in UTC.",
     )
     return config_option(option(command))
 
 
-def _display_timezone(context: click.Context, option: click.Parameter, text: str | None) -> None:
-    from forensics.output.display_times import DisplayZone
+def _display_timezone(text: str | None) -> DisplayZone:
+    from forensics.output.display_times import UTC, DisplayZone
 
-    if text is not None:
-        try:
-            context.meta[_ZONE] = DisplayZone.named(text)
-        except ValueError:
-            raise click.BadParameter(f"{text!r} is not a time zone; use for example Europe/Berlin, local or UTC", context, option) from None
+    try:
+        return DisplayZone.named(text) if text is not None else UTC
+    except ValueError:
+        raise ValueError(f"{text!r} is not a time zone; use for example Europe/Berlin, local or UTC") from None
 
 
 def display_zone() -> DisplayZone:
     from forensics.output.display_times import UTC
 
-    context = click.get_current_context(silent=True)
-    zone: DisplayZone = context.meta.get(_ZONE, UTC) if context is not None else UTC
-    return zone
-
-
-_ZONE = "forensics.display_timezone"
+    return given(_ZONE, UTC)  # type: ignore[no-any-return]
 
 
 def window(since: When | None, until: When | None, cluster: Cluster) -> tuple[datetime | None, datetime | None]:

@@ -214,7 +214,13 @@ def _losses(report: Report) -> Iterator[RenderableType]:
     """Losses partition by partition, the worst first."""
     for table in loss_tables(losses(report.findings)):
         yield Text(f"\n{table.heading}", style="bold")
-        times = [at for r in table.shown if r.place.written is not None for at in (r.place.written.since, r.place.written.until) if at is not None]
+        times = [
+            at
+            for r in table.shown
+            if r.place.written is not None
+            for at in (r.place.written.since, r.place.written.until)
+            if at is not None
+        ]
         days = {report.zone.wall(at).date() for at in times}
         day = days.pop() if len(days) == 1 else None
         written = f"written ({f'{day} ' if day is not None else ''}{report.zone.label(times) if times else report.zone.name})"
