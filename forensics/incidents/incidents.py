@@ -163,7 +163,10 @@ class ClusterFindings:
         mechanisms = self._mechanisms(members)
         impact = tuple(_impact(members, doubtful, mechanisms, ended=ended))
         of_losses = sentences((f, p) for f in members if f.loss for p in places(f))
+        leading = (f.kind for f in members if rule_of(f.kind).leads and f.confidence != CONFIDENCES[0])
+        named = (*mechanisms, *leading, group.kind)
         values = {
+            "title": _title(named[0]),
             "mechanisms": tuple(mechanisms.values()),
             "what": _what(group, members, self._causes, self._controllers),
             "when": _when(group, self._causes, self._controllers),
@@ -174,7 +177,7 @@ class ClusterFindings:
         }
         return Incident(
             id=group.id,
-            kind=next((of for of in mechanisms if of in _KINDS), group.kind),
+            kind=next((of for of in named if of in _KINDS), group.kind),
             severity=max((f.severity for f in members), key=LEVELS.index),
             brokers=group.brokers,
             start=group.first.start,
@@ -187,7 +190,7 @@ class ClusterFindings:
 
     def _mechanisms(self, members: Sequence[Finding]) -> dict[str, Message]:
         """What made of the events of brokers what it is, such as an unclean election: by kind of finding, or cause of a loss, with the setting
-        that made it possible, most partitions first."""
+        that made it possible. The causes of losses first, then what affected most partitions."""
         alike: dict[str, list[Finding]] = defaultdict(list)
         for f in members:
             own = rule_of(f.kind).mechanisms
@@ -196,7 +199,7 @@ class ClusterFindings:
                 alike[of].append(f)
         loss, setting = (kind_of(purpose) for purpose in (Purpose.LOSS, Purpose.SETTING))
         found: dict[str, Message] = {}
-        for of, group in sorted(alike.items(), key=lambda item: -len(hit(item[1]))):
+        for of, group in sorted(alike.items(), key=lambda item: (not any(f.loss for f in item[1]), -len(hit(item[1])))):
             names = {f"{topic}-{partition}" for topic, partition in hit(group)}
             settings = (f.cause for f in map(attrgetter("whole"), self._found.get(setting, ())) if names & _made_possible(f))
             phrase = f"{of}/mechanism" if of in _KINDS else f"{loss}/mechanism-{of}"
@@ -215,6 +218,11 @@ class ClusterFindings:
         brokers = {*group.brokers}
         unknown = sum(count for replicas, count in self._unjudged_by_replicas.items() if not replicas or not brokers.isdisjoint(replicas))
         return said("incident/unjudged", partitions=unknown) if unknown else said("incident/no-impact")
+
+
+def _title(of: str) -> Value:
+    """The name of a kind, or of a cause of a loss."""
+    return rule_of(of).title if of in _KINDS else said("incident/rolling" if of == ROLLING else f"{kind_of(Purpose.LOSS)}/title-{of}")
 
 
 def _made_possible(setting: Finding) -> set[Value]:

@@ -34,14 +34,13 @@ from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.rules import kind_in, of_purpose, rule_of
-from forensics.views.happened import title_of
 from forensics.views.headline import Headline, headline
 from forensics.views.impact import untouchable
 from forensics.views.notes import notes
 from forensics.views.proof import of_report
 from forensics.views.scope import Scope
 from forensics.views.steps import next_steps
-from forensics.words import of_incident, summary, text, words
+from forensics.words import of_incident, summary, text, title_of, words
 from forensics.words.formats import brokers_named
 from forensics.words.rows import lacks_evidence
 from parsers.cached import cached_property
@@ -206,7 +205,7 @@ class Report:
                 "partitions": self.headline.partitions,
                 **({"handovers_left_out": left_out} if proof else {}),
             },
-            "incidents": [_incident(i, self.findings, self.cluster) for i in self.incidents],
+            "incidents": [_incident(i, self.cluster) for i in self.incidents],
             "findings": listed(_finding(f, self.cluster, listed) for f in self.findings),
         }
 
@@ -353,11 +352,11 @@ _source_row = _JSON.of(Source, "collection", "modified", "samples", "shared")
 _span_row = _JSON.of(StateSpan, "broker", "detail", "evidence", "cluster")
 
 
-def _incident(i: Incident, findings: Sequence[Finding], cluster: Cluster) -> dict[str, Any]:
+def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
     own = of_incident(i)
     row = _incident_row(i)
     end, of_it = row.pop("end"), row.pop("findings")
-    last = {"end": end, "title": title_of(i, findings), "summary": own.summary, "explanation": own.explanation, "findings": of_it}
+    last = {"end": end, "title": title_of(i), "summary": own.summary, "explanation": own.explanation, "findings": of_it}
     return {**row, **last, **({"cluster": i.cluster} if cluster.ended else {})}
 
 

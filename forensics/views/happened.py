@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import places
-from forensics.incidents.incidents import ROLLING, Incident
 from forensics.model.cluster.facts import by_role
-from forensics.model.findings import CUT, Finding
+from forensics.model.findings import Finding
 from forensics.model.message import Message, Value, said
 from forensics.model.times import runs
 from forensics.rules import rule_of
@@ -114,16 +113,6 @@ class Happening:
             "ends": tuple(map(str, ends)) if 0 < len(ends) <= 2 else None,
         }
         return tuple({**own, **of_all}.items())
-
-
-def title_of(incident: Incident, findings: Iterable[Finding]) -> str:
-    """The mechanism of an incident: how records were lost, what did not work because of all its causes, or else its first cause."""
-    own = [f for f in findings if f.incident == incident.id and f.confidence != "possible"]
-    for f in own:
-        if f.loss and any(part.kind != CUT for p in places(f) for part in p.parts) and has_words(f"{f.kind}/title-{f.cause}"):
-            return text(Message(f"{f.kind}/title-{f.cause}"))
-    leading = next((f.kind for f in own if rule_of(f.kind).leads), None)
-    return text(Message("incident/rolling")) if incident.kind == ROLLING else rule_of(leading or incident.kind).title
 
 
 def events(findings: Iterable[Finding], controllers: Collection[int]) -> Iterator[Happening]:

@@ -19,12 +19,11 @@ from forensics.output.version import version
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report, rules_digest
 from forensics.views.first_screen import first_screen
-from forensics.views.happened import title_of
 from forensics.views.impact import broken
 from forensics.views.losses import LostRange, loss_tables, losses
 from forensics.views.notes import notes
 from forensics.views.text import MODES
-from forensics.words import of_incident, summary, words
+from forensics.words import of_incident, summary, title_of, words
 from forensics.words.formats import began, capital, counted, moment, nodes_named, period
 
 SERIOUS = ("critical", "high")
@@ -194,7 +193,7 @@ _Moment = tuple[datetime | None, str, str, str, str]
 def _moments(report: Report) -> Iterator[_Moment]:
     """Starts and ends of incidents, and findings without an incident."""
     for i in report.incidents:
-        title = title_of(i, report.findings)
+        title = title_of(i)
         yield i.start, i.severity, title, of_incident(i).summary, i.id
         if i.end is not None and i.end != i.start:
             yield i.end, i.severity, title, "ended", i.id
@@ -226,7 +225,7 @@ def _causes(report: Report) -> Iterator[str]:
     yield ""
     serious = [i for i in report.incidents if i.severity != "info"]
     for i in serious[:ANNOUNCED]:
-        yield f"### {prose(title_of(i, report.findings))} ({code(i.id)}, {i.severity}, {nodes_named(i.brokers, report.cluster.controllers)})"
+        yield f"### {prose(title_of(i))} ({code(i.id)}, {i.severity}, {nodes_named(i.brokers, report.cluster.controllers)})"
         yield ""
         over = f", until {moment(i.end)}" if i.end is not None else ""
         yield _said(report, f"{capital(began(i.start, i.start_latest))}{over}: {of_incident(i).explanation}")

@@ -85,6 +85,11 @@ def words(finding: Finding) -> Words:
     return Words(summary, explanation, tuple(step.text for step in steps(finding)))
 
 
+def title_of(incident: Incident) -> str:
+    """How records were lost, what did not work because of all its causes, or else its first cause."""
+    return _phrase("incident/title", dict(incident.values)) or ""
+
+
 def of_incident(incident: Incident) -> Words:
     known = dict(incident.values)
     return Words(_phrase("incident/summary", known) or "", text(Message("incident/explanation", incident.values)), ())

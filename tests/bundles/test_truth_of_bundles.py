@@ -15,7 +15,7 @@ from forensics.model.findings import Finding
 from forensics.model.partition.absences import intervals
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_EVENTS
-from forensics.words import words
+from forensics.words import of_incident, title_of, words
 from tests.support import local, recorded
 from tests.support.each import for_each
 from tests.support.paths import BUNDLES, truth_of
@@ -299,3 +299,9 @@ def test_controllers_one_after_the_other_follow_each_other() -> None:
     }
     (found,) = [f for f in local.report(local.events_of_files(files)).findings if f.kind == "controller-change"]
     assert words(found).summary == "node 3 became controller in epoch 2, after node 1"
+
+
+def test_title_and_summary_of_an_incident_name_the_same_mechanism() -> None:
+    (incident,) = recorded.report("hw-truncation-0.10.2.2-zk").incidents
+    assert title_of(incident) == "Truncation to the high watermark"
+    assert of_incident(incident).summary.startswith("A replica that had truncated to its high watermark became leader of 1 partition after")

@@ -30,7 +30,6 @@ from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.first_screen import first_screen
-from forensics.views.happened import title_of
 from forensics.views.html import times
 from forensics.views.html.details import Detail, Kept, Lane, SourcePaths, details, gravity, printed, ranked
 from forensics.views.html.drawing import Drawn, DrawnWindow, window
@@ -39,7 +38,7 @@ from forensics.views.losses import REMOVED, WORDS, loss_tables, losses
 from forensics.views.proof import MEANING
 from forensics.views.states import LABELS, label
 from forensics.views.text import sized, subject
-from forensics.words import of_incident, summary, text, words
+from forensics.words import of_incident, summary, text, title_of, words
 from forensics.words.formats import began, is_internal, moment, period
 from parsers.schemas import located
 
@@ -306,10 +305,10 @@ class _Page:
         spans = []
         for i in reversed(self.report.incidents):
             if i.start is not None and i.severity != LEVELS[0]:
-                title = self.report.zone.sentence(f"{title_of(i, self.report.findings)}: {of_incident(i).summary}")
+                title = self.report.zone.sentence(f"{title_of(i)}: {of_incident(i).summary}")
                 spans.append(self.window.span(f"i-{i.severity}", i.start, i.end, title, f"#i-{i.id}"))
                 if i.start_latest is not None:
-                    words = self.report.zone.sentence(f"{title_of(i, self.report.findings)}: began {began(i.start, i.start_latest)}")
+                    words = self.report.zone.sentence(f"{title_of(i)}: began {began(i.start, i.start_latest)}")
                     spans.append(self.window.span("began", i.start, i.start_latest, words, f"#i-{i.id}"))
         return Lane("incidents", spans, "; ".join(s.title for s in spans))
 
