@@ -7,7 +7,7 @@ in UTC, forensics.model.findings.timestamp), the zones of log lines (forensics.m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
@@ -16,6 +16,17 @@ _STATED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3})(?: (to|and) ((?:\
 """Times in sentences: forensics.model.findings.moment and period."""
 
 _IN_ONE_SECOND = re.compile(r"\b(?:between|from) ((?:\d\d-\d\d )?\d\d:\d\d:\d\d) (?:and|to) \1\b")
+
+
+def stated(text: str) -> Iterator[str | tuple[datetime, str, datetime | None]]:
+    """A sentence of ours in parts: its words, and its times in UTC, two of them with the word between."""
+    done = 0
+    for found in _STATED.finditer(text):
+        yield text[done : found.start()]
+        end = found[3] and (found[3] if len(found[3]) > len("00:00:00.000") else f"{found[1][:10]} {found[3]}")
+        yield datetime.fromisoformat(found[1]), found[2] or "", datetime.fromisoformat(end) if end else None
+        done = found.end()
+    yield text[done:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +110,23 @@ class DisplayZone:
 
     def sentence(self, text: str) -> str:
         """A sentence of ours with its times in this zone."""
-        return text if self.zone is None else _STATED.sub(self._stated, text)
+        return text if self.zone is None else "".join(part if isinstance(part, str) else self._stated(*part) for part in stated(text))
 
-    def _stated(self, found: re.Match[str]) -> str:
-        first = datetime.fromisoformat(found[1])
-        if found[3] is None:
+    def _stated(self, first: datetime, word: str, last: datetime | None) -> str:
+        if last is None:
             return self.moment(first)
-        last = datetime.fromisoformat(found[3] if len(found[3]) > len("00:00:00.000") else f"{found[1][:10]} {found[3]}")
         begin, end = self.moment(first), self.moment(last)
         if self.offset(first) == self.offset(last):
             begin = begin.rpartition(" ")[0]
-        return f"{begin} {found[2]} {end[11:] if begin[:10] == end[:10] else end}"
+        return f"{begin} {word} {end[11:] if begin[:10] == end[:10] else end}"
 
     def brief(self, text: str, day: date | None) -> str:
         """A sentence of ours with its times in this zone, in whole seconds, without the date if that is `day`, and without the zone."""
+        parts = (part if isinstance(part, str) else self._brief(*part, day) for part in stated(text))
+        return _IN_ONE_SECOND.sub(r"at \1", "".join(parts))
 
-        def stated(found: re.Match[str]) -> str:
-            first = datetime.fromisoformat(found[1])
-            if found[3] is None:
-                return self.clock(first, day)
-            last = datetime.fromisoformat(found[3] if len(found[3]) > len("00:00:00.000") else f"{found[1][:10]} {found[3]}")
-            begin, end = self.clock(first, day), self.clock(last, day)
-            return f"{begin} {found[2]} {end}"
-
-        return _IN_ONE_SECOND.sub(r"at \1", _STATED.sub(stated, text))
+    def _brief(self, first: datetime, word: str, last: datetime | None, day: date | None) -> str:
+        return self.clock(first, day) + (f" {word} {self.clock(last, day)}" if last is not None else "")
 
     def clock(self, at: datetime, day: date | None) -> str:
         """'02:48:25', or '11-21 02:48:25' if it is not on this day: the second in which it was."""

@@ -29,6 +29,8 @@ TOLD, LEAST = 7, 6
 """Lines of the story, and of one that is filled up with what is small or belongs to other incidents."""
 OFTEN = 3
 """Events of one kind that are told one by one."""
+SHORT = 40
+"""Characters of a line in a few words."""
 CAUSES = 2
 PRESENT = 3
 DO = 3
@@ -43,6 +45,8 @@ class StoryLine:
     latest: datetime | None
     """The end of the time in which it happened; None if `at` is exact."""
     text: str
+    short: str
+    """The same in a few words."""
     marked: bool
     """It is the loss, or what the headline is about."""
 
@@ -174,16 +178,28 @@ def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[Sto
             continue
         apart = 0 if marked or any(f.incident in main for f in event.findings) else APART
         apart += SMALL if names and event.names and names.isdisjoint(event.names) else 0
-        told.append((apart + _weight(event, marked=marked), _is(event, Purpose.CRASH), StoryLine(event.start, event.latest, words, marked)))
+        line = StoryLine(event.start, event.latest, words, _short(event, words), marked)
+        told.append((apart + _weight(event, marked=marked), _is(event, Purpose.CRASH), line))
     told += ((CUT_OFF, False, line) for line in _cuts(gone))
     for event in over(sure, report.cluster.controllers):
         if (words := event.words("over")) is not None and event.end is not None:
             apart = 0 if any(f.incident in main for f in event.findings) else APART
-            told.append((apart + (BACK if _is(event, Purpose.RETURN) else OVER), False, StoryLine(event.end, None, words, False)))
+            told.append(
+                (
+                    apart + (BACK if _is(event, Purpose.RETURN) else OVER),
+                    False,
+                    StoryLine(event.end, None, words, _short(event, words.partition(":")[0], "over"), False),
+                )
+            )
     chosen = [item for n, item in enumerate(sorted(told, key=lambda item: item[0])) if n < (most if item[0] < SMALL else LEAST)]
     lines = [line for _, _, line in sorted(chosen, key=lambda item: (item[2].at, item[1]))]  # a crash is the effect of what was before it
     first = next((line for line in lines if line.marked), None)
     yield from (replace(line, marked=line.marked and (bool(gone) or line is first)) for line in lines)
+
+
+def _short(event: Happening, words: str, phrase: str = "short") -> str:
+    title = event.words("title") or rule_of(event.kind).title
+    return words if len(words) <= SHORT else text(said(f"first-screen/{phrase}", title=title))
 
 
 LOSS, ROOT, CUT_OFF, BACK, EFFECT, OVER, SMALL, APART = 0, 1, 2, 3, 4, 5, 6, 10
@@ -240,4 +256,5 @@ def _cuts(gone: Sequence[LostRange]) -> Iterator[StoryLine]:
         times = Counter(at for c in cuts if isinstance(at := c["at"], datetime))
         same = len({(c.get("before"), c.get("now")) for c in cuts}) == 1 and len(gone) == 1
         values = {**cuts[0], **({} if same else {"before": None, "now": None})}
-        yield StoryLine(min(times), None, text(Message("data-loss/cut", tuple(values.items()))), False)  # type: ignore[arg-type]
+        short = text(said("first-screen/cut", broker=cuts[0]["broker"]))  # type: ignore[arg-type]
+        yield StoryLine(min(times), None, text(Message("data-loss/cut", tuple(values.items()))), short, False)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ from forensics.views.html import times
 from forensics.views.html.details import Detail, Kept, Lane, SourcePaths, details, gravity, printed, ranked
 from forensics.views.html.drawing import Drawn, DrawnWindow, window
 from forensics.views.html.safe import block, visible
-from forensics.views.losses import REMOVED, WORDS, loss_tables, losses
+from forensics.views.losses import REMOVED, WORDS, losses
 from forensics.views.proof import MEANING
 from forensics.views.states import LABELS, label
 from forensics.views.text import sized, subject
@@ -62,22 +62,28 @@ NAMED = 24
 QUOTED = 220_000
 """Characters of the log lines around what is quoted."""
 REACH = 3
-LOSSES = 10
-"""Lost ranges in the tables above the timeline."""
 CUT = 300
 LANES = 24
 """Lanes of nodes; if there are more nodes, those with events."""
 BANDS = 5
 """Bands through the lanes for the times of losses."""
-APART = 2.5
-"""Percent of the window between two numbers that do not overlap."""
+LETTER = 0.66
+"""Percent of a lane that a letter takes on a wide screen."""
+FLAG_ROWS = 5
+"""Rows of the words over the lanes."""
+LOST_SHOWN = 10
+"""Lost ranges on the first screen."""
 BARS = 8
 """Topics in the bar of verdicts."""
 FILES = 400
 """Files with their digests."""
 
+ABOUT = ("ONLY", "NOT READ")
+"""Labels of the lines that say what the verdict is about."""
 OVER = {CONTROLLER, FENCED, PAUSED, UNSTATED, CLOCK}
 """States that are drawn over the state of the process."""
+NAMES = {ENDED: "crash", **{state: state for state in ("down", "starting", "recovering", "stopping", PAUSED)}}
+"""Words in spans that have room for them."""
 WORTH = {FENCED, PAUSED, CLOCK, ENDED, "down", "recovering", "stopping"}
 
 
@@ -107,13 +113,14 @@ def environment() -> Environment:
         between=times.between,
         span=times.span,
         said=times.said,
+        told=times.told,
+        plain=times.plain,
+        epoch_ms=times.epoch_ms,
         in_words=text,
         of_finding=words,
         title=lambda f: rule_of(f.kind).title,
-        step=times.step,
         sized=sized,
         thousands=lambda n: f"{n:,}",
-        percent=lambda x: f"{100 * x:.1f}",
     )
     style = "\n".join(map(_file, ("vendor/uplot/uPlot.min.css", "static/page.css")))
     frame = "\n".join(map(_file, ("static/theme.js", "static/zone.js")))
@@ -148,7 +155,7 @@ def _digest(text: str) -> str:
 class _Page:
     def __init__(self, report: Report, kept: Kept | None) -> None:
         self.report, self.kept = report, kept
-        self.screen = first_screen(report)
+        self.screen = first_screen(report, ranges=LOST_SHOWN)
         self.document = report.document(proof=False)
         self.partitions: Sequence[Mapping[str, Any]] = self.document["partitions"]
         self.place = {(p["topic"], p["partition"]): n for n, p in enumerate(self.partitions)}
@@ -184,7 +191,6 @@ class _Page:
             "proven": {f"{t}-{p}" for t, p in (d.name for d in self.details)},
             "printed": printed(self.details),
             "proof_meaning": MEANING,
-            "balance": self._balance(),
             **self._evidence(),
             "command": shlex.join(("kafka-forensics", *self.report.command)),
         }
@@ -200,33 +206,47 @@ class _Page:
             "subject": subject(report),
             "document": self.document,
             "screen": self.screen,
-            "flags": self._flags(),
+            "main": next((line for line in self.screen.lines if line.label not in ABOUT), None),
+            "strip": list(self._strip()),
+            "flags": list(self._flags()),
             "topics": list(self._topics()),
-            "losses": list(loss_tables(losses(report.findings), LOSSES)),
             "removed": REMOVED,
+            "kinds_of_loss": WORDS,
             "steps": report.next_steps,
             "verdicts": [(v, meaning, self.document["verdict"]["partitions"].get(v, 0)) for v, meaning in MEANINGS.items()],
             "sure": SURE,
             "levels": [*reversed(LEVELS)],
             "window": self.window,
-            **times.switch(report.zone, self.window.begin, self.window.end),
+            **times.switch(report.zone, self.window.begin, self.window.end, self.window.since),
         }
 
-    def _flags(self) -> list[Drawn]:
-        """The numbers of the lines of the story, over the lanes; those that would overlap together."""
-        flags: list[Drawn] = []
+    def _strip(self) -> Iterator[tuple[str, str]]:
+        """When it was, what clients noticed, and whether it is over: what a mail says first."""
+        known = {i.id: i for i in self.report.incidents}
+        of_losses = (known.get(r.finding.incident or "") for r in self.screen.ranges)
+        main = next((i for i in (*of_losses, *self.report.incidents[:1]) if i is not None), None)
+        if main is not None and main.start is not None:
+            lasted = (main.end - main.start).total_seconds() if main.end is not None else None
+            span = (main.start, main.end) if main.end is not None else None
+            yield "When", text(said("page/when", begin=main.start, span=span, lasted=lasted))
+        under, offline = (self.document["cluster"]["under_replication"][name]["peak"] or None for name in ("cluster", "offline"))
+        if under or offline:
+            yield "Impact", text(said("page/impact", offline=offline, under=under, both=under and offline))
+        yield "State", "; ".join(self.screen.now) or text(said("page/over", until=self.screen.until))
+
+    def _flags(self) -> Iterator[tuple[Drawn, str, int]]:
+        """The lines of the story over the lanes, each with its words and row: words do not overlap, or there is only the number."""
+        ends = [-LETTER] * FLAG_ROWS
         for n, line in enumerate(self.screen.story, 1):
-            mark = "✗ " if line.marked else ""
-            flag = self.window.span(
-                "flag-marked" if line.marked else "flag", line.at, line.latest or line.at, line.text, label=f"{mark}{n}"
-            )
-            if flags and flag.x - flags[-1].x < APART:
-                last = flags.pop()
-                flag = replace(
-                    last, look=max(last.look, flag.look, key=len), label=f"{last.label}, {flag.label}", title=f"{last.title}; {flag.title}"
-                )
-            flags.append(flag)
-        return flags
+            drawn = self.window.span("flag", line.at, line.latest or line.at, line.text, label=f"✗ {n}" if line.marked else str(n))
+            width = (len(line.short) + len(drawn.label) + 3) * LETTER
+            late = drawn.x + width > 100
+            begin, end = (drawn.x - width, drawn.x) if late else (drawn.x, drawn.x + width)
+            free = [row for row, taken in enumerate(ends) if taken + LETTER <= begin]
+            row = free[0] if free else min(range(FLAG_ROWS), key=ends.__getitem__)
+            ends[row] = max(end if free else drawn.x + len(drawn.label) * LETTER, ends[row])
+            look = f"flag{' flag-marked' if line.marked else ''}{' flag-late' if late else ''}"
+            yield replace(drawn, look=look), line.short if free else "", row
 
     def _topics(self) -> Iterator[Mapping[str, Any]]:
         """The topics of the bar, the worst first, those that are alike in their verdict as one if there are many."""
@@ -330,7 +350,7 @@ class _Page:
         for node in nodes:
             own = self.report.states.get(node.id, ())
             spans = [
-                self.window.span(f"b-{s.state}", s.start, s.end, self._span_text(s), quotes=self._quoted(s))
+                self.window.span(f"b-{s.state}", s.start, s.end, self._span_text(s), label=NAMES.get(s.state, ""), quotes=self._quoted(s))
                 for s in sorted(own, key=lambda s: s.state in OVER)
             ]
             told = "; ".join(self._span_text(s) for s in own if s.state != UNSTATED)
@@ -400,19 +420,6 @@ class _Page:
         return contexts
 
     # the rest
-
-    def _balance(self) -> dict[str, Any]:
-        balance = self.document["cluster"]["balance"]
-        rows = balance["load"]["brokers"]
-        leaders = {b["broker"]: b for b in balance["leaders"]["brokers"]}
-        return {
-            "rows": [{**r, "leaders": leaders.get(r["broker"])} for r in rows],
-            "most": max((r["share"] for r in rows), default=1) or 1,
-            "even": 1 / len(rows) if rows else 0,
-            "metrics": list(rows[0]["metrics"]) if rows else [],
-            "sigma": balance["load"]["sigma"],
-            "limit": balance["load"]["limit"],
-        }
 
     def _groups(self, *, by_node: bool) -> list[dict[str, Any]]:
         """The files read, by kind, and by node before that."""

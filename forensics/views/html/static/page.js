@@ -46,13 +46,14 @@
     }
     for (const t of all(".flags text", within)) {
       const x = percent(+t.dataset.s);
-      t.setAttribute("x", Math.min(Math.max(x, 0.5), 97) + "%");
+      t.setAttribute("x", x + "%");
       t.style.display = x < -1 || x > 101 ? "none" : "";
     }
+    for (const flags of all(".flags", within)) flags.classList.toggle("far", shown[1] - shown[0] > 1.3 * (D.window[1] - D.window[0]));
     for (const t of all(".lane:not(.flags) .track text", within)) {
-      const x = Math.max(percent(+t.dataset.s), 0);
+      const x = Math.max(percent(+t.dataset.s), 0), wide = t.closest("svg").getBoundingClientRect().width;
       t.setAttribute("x", x + "%");
-      t.style.display = percent(+t.dataset.e) - x < 7 ? "none" : "";
+      t.style.display = wide && ((percent(+t.dataset.e) - x) / 100) * wide < t.textContent.length * 6 + 6 ? "none" : "";
     }
     for (const ticks of all(".ticks", within)) {
       all(".tick", ticks).forEach((t, n) => { t.textContent = tick(shown[0] + ((shown[1] - shown[0]) * n) / 4, shown[1] - shown[0]); });
@@ -98,7 +99,7 @@
   // Lanes: one stop of the tab key, arrow keys from span to span, Enter opens
 
   const shownTracks = (box) => all(".track", box).filter((track) => track.checkVisibility());
-  const spansOf = (track) => all("a, :not(a) > rect", track).sort((a, b) => +rectOf(a).dataset.s - +rectOf(b).dataset.s);
+  const spansOf = (track) => all("a, :not(a) > rect:not(.stem)", track).sort((a, b) => +rectOf(a).dataset.s - +rectOf(b).dataset.s);
   const rectOf = (span) => (span.matches("a") ? span.firstElementChild : span);
   const covers = (span, ms) => +rectOf(span).dataset.s <= ms && ms <= +rectOf(span).dataset.e;
   function beside(box, span, key) {
@@ -162,11 +163,11 @@
   const LINES = ["#0072b2", "#b8860b", "#009e73", "#56a0d3", "#8c6d46", "#c77cae", "#5f7a1f", "#777777"];
   // offsets are not grouped by commas: they are copied into commands
   function axes(box, plain) {
-    const name = box.closest("section").querySelector(".lane .name");
+    const name = all(".lane .name").find((n) => n.checkVisibility());
     const side = name ? Math.max(name.getBoundingClientRect().width, 56) : 60;
     const look = { stroke: () => ink("quiet"), grid: { stroke: () => ink("line"), width: 1 }, ticks: { stroke: () => ink("line"), width: 1 }, font: "12px system-ui, sans-serif" };
     return [
-      { ...look, size: 26, space: 90, values: (u, at) => at.map((x) => (u.valToPos(x, "x") > u.bbox.width / devicePixelRatio - 40 ? "" : tick(x, shown[1] - shown[0]))) },
+      { ...look, size: 26, splits: () => [0, 1, 2, 3, 4].map((n) => shown[0] + ((shown[1] - shown[0]) * n) / 4), values: (_, at) => at.map((x, n) => (n === 4 ? "" : tick(x, shown[1] - shown[0]))) },
       { ...look, size: side, values: (_, at) => at.map((y) => (Number.isInteger(y) ? (plain ? String(y) : thousands(y)) : "")) },
     ];
   }
@@ -175,7 +176,7 @@
     const made = new uPlot({
       width: Math.max(box.clientWidth, 200), height, padding: [10, 2, 0, 0],
       scales: { x: { time: false, range: () => shown }, y: { range: more.range } },
-      axes: axes(box, more.plain), cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false } }, series: [{ label: "time", value: (_, x) => (x == null ? "" : `${stamp(Math.round(x))} ${zone.label()}`) }, ...series], hooks,
+      axes: axes(box, more.plain), cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false } }, series: [{ label: "", value: (_, x) => (x == null ? "" : `${stamp(Math.round(x))} ${zone.label()}`) }, ...series.map((s) => ({ value: (_, v) => (v == null ? "" : String(v)), ...s }))], hooks,
     }, data, box);
     charts.push(made);
     for (const again of [theme.painted, zone.changed]) again.push(() => made.redraw(false, true));
@@ -320,8 +321,8 @@
     if (button) { chosen = button.dataset.f; filter(); $("partitions").scrollIntoView(); }
     const copy = event.target.closest("button.copy");
     if (copy) {
-      const text = markdown(copy.closest(".finding"));
-      copied(text).then(() => { copy.textContent = "Copied"; say("Copied as Markdown"); setTimeout(() => { copy.textContent = "Copy as Markdown"; }, 2000); });
+      const card = copy.closest(".finding"), words = copy.textContent;
+      copied(card ? markdown(card) : mail()).then(() => { copy.textContent = "Copied"; say("Copied"); setTimeout(() => { copy.textContent = words; }, 2000); });
     }
   });
   async function copied(text) {
@@ -332,6 +333,15 @@
       document.execCommand("copy");
       area.remove();
     }
+  }
+  // the first screen as plain text: what a mail says
+  function mail() {
+    const flat = (e) => e.textContent.replace(/\s+/g, " ").trim();
+    const lines = (what, lead = () => "") => all(what, $("verdict")).map((e, n) => lead(e, n) + flat(e));
+    const pairs = (what) => all(what, $("verdict")).map((e) => `${flat(e.querySelector("dt"))}: ${flat(e.querySelector("dd"))}`);
+    const rows = all("table.lost tbody tr:not(.in-place)").map((r) => "- " + all("th, td", r).map((c) => (c.dataset.label === "Partition" ? flat(c.querySelector("a")) : `${c.dataset.label.toLowerCase()} ${flat(c)}`)).join(", "));
+    const parts = [[...lines("h1"), ...pairs(".lead > div")], [...pairs(".strip > div"), flat($("verdict").querySelector(".about span"))], rows, lines(".because"), lines(".told li", (e) => (e.matches(".marked") ? "✗ " : "  ")), lines(".do > ol > li", (_, n) => `${n + 1}. `)];
+    return parts.filter((part) => part.length).map((part) => part.join("\n")).join("\n\n") + "\n";
   }
   function markdown(card) {
     const plain = (text) => text.replace(/\s+/g, " ").trim().replace(/([\\`*_[\]<>|#@])/g, "\\$1");
@@ -383,8 +393,9 @@
       const word = cell[1].firstElementChild;
       word.className = "verdict-word v-" + P.verdicts[P.v[n]];
       word.textContent = P.verdicts[P.v[n]];
-      const values = [P.l[n] === -1 ? "none" : P.l[n] === null ? "?" : String(P.l[n]), shownValue(P.e[n]), P.lists[P.i[n]].replace(/,/g, ", "), P.lists[P.r[n]].replace(/,/g, ", "), shownValue(P.o[n]), shownValue(P.h[n]), zone.said(P.whys[P.w[n]])];
+      const values = [P.l[n] === -1 ? "none" : P.l[n] === null ? "?" : String(P.l[n]), shownValue(P.e[n]), P.lists[P.i[n]].replace(/,/g, ", "), P.lists[P.r[n]].replace(/,/g, ", "), shownValue(P.o[n]), shownValue(P.h[n])];
       values.forEach((value, i) => { cell[i + 2].textContent = value; });
+      cell[8].replaceChildren(...zone.told(P.whys[P.w[n]]));
       return row;
     }));
     $("where").textContent = rows.length ? `${thousands(page * D.page + 1)} to ${thousands(Math.min((page + 1) * D.page, rows.length))} of ${thousands(rows.length)}` : "none";
@@ -490,7 +501,7 @@
           if (of === b && before !== undefined && own.get(before) > start) own.set(t, start);
         }
         data.push(times.map((t) => own.get(t) ?? null));
-        series.push({ label: `${b} ${words}`, stroke: LINES[n % LINES.length], width, dash, value: (_, v) => (v == null ? "" : String(v)), spanGaps: true, paths: stepped, points: { show: false } });
+        series.push({ label: `${b} ${words}`, stroke: LINES[n % LINES.length], width, dash, spanGaps: true, paths: stepped, points: { show: false } });
       }
     });
     const values = [...d.o.map((o) => o[3]), ...d.r.flatMap((r) => [r[2], r[3]]), ...d.l.flatMap((l) => [l[2], l[3]])].filter((v) => v !== null);
@@ -558,13 +569,13 @@
       }
       const row = into.insertRow(), at = el("td", "t");
       if (t !== null) {
-        const time = el("time", "", stamp(t));
-        time.dateTime = utc(t);
-        at.append(time);
+        at.append(zone.time(D.t0 + t));
       }
       row.className = tone;
       row.dataset.t = t === null ? "" : t;
-      row.append(at, el("td", "e", shownValue(epoch)), el("td", "w", zone.said(text) + (repeats > 1 ? ` (${thousands(repeats)} times)` : "")));
+      const what = el("td", "w");
+      what.append(...zone.told(text), repeats > 1 ? ` (${thousands(repeats)} times)` : "");
+      row.append(at, el("td", "e", shownValue(epoch)), what);
       const cellOf = el("td", "q");
       for (const e of quotes) {
         const button = el("button", "quiet src", place(e));

@@ -23,6 +23,26 @@ const zone = (() => {
   }
   // '2026-11-21 02:48:25.120'
   const wall = (ms) => new Date(ms + minutes(ms) * 60e3).toISOString().slice(0, 23).replace("T", " ");
+  const day = () => (select.dataset.day ? wall(+select.dataset.day).slice(0, 10) : "");
+  // as forensics.views.html.times writes it: without the date if it is `known`
+  function face(ms, form, known) {
+    if (ms === null) return "…";
+    const text = wall(ms);
+    if (form === "d") return text.slice(0, 10);
+    return text.slice(text.startsWith(known) && known ? 11 : 0, form === "s" ? 19 : 23);
+  }
+  function fill(element) {
+    const { word, until, form } = element.dataset, at = element.getAttribute("datetime");
+    const first = at ? Date.parse(at) : null, begin = face(first, form, day());
+    const end = face(until ? Date.parse(until) : null, form, first === null ? "" : wall(first).slice(0, 10));
+    element.textContent = !word || (begin === end && first !== null) ? begin : begin + word + end;
+    return element;
+  }
+  function time(ms) {
+    const made = document.createElement("time");
+    made.dateTime = new Date(ms).toISOString();
+    return fill(made);
+  }
   const label = (begin, end) => (offset(begin) === offset(end) ? offset(begin) : mode === "reader" ? computer : name);
   // milliseconds of a time as shown here, or with 'Z' or an offset; null if it is none
   function parse(text) {
@@ -47,20 +67,28 @@ const zone = (() => {
     });
   }
 
+  // the parts of a sentence, its times as elements
+  function told(text) {
+    const parts = [];
+    let done = 0;
+    for (const found of text.matchAll(STATED)) {
+      const [, first, own, word, last, of] = found, made = time(instant(first, (own || of).trim()));
+      if (last !== undefined) {
+        made.dataset.word = word;
+        made.dataset.until = new Date(instant(last.length > 12 ? last : `${first.slice(0, 10)} ${last}`, of)).toISOString();
+        fill(made);
+      }
+      parts.push(text.slice(done, found.index), made);
+      done = found.index + found[0].length;
+    }
+    return [...parts, text.slice(done)];
+  }
+
   const root = document.querySelector("main");
-  const QUOTED = "pre, code, cite, script, textarea, #viewer-lines";
   const begin = offsets[0][0], end = +select.dataset.end;
   function retell(within) {
-    for (const element of within.querySelectorAll("time")) {
-      const { word, until } = element.dataset, at = element.getAttribute("datetime");
-      const first = at ? wall(Date.parse(at)) : "…";
-      element.textContent = word === undefined ? first : first + word + (until ? short(first, wall(Date.parse(until))) : "…");
-    }
-    const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
-    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
-      const next = said(text.data);
-      if (next !== text.data && !text.parentElement.closest(QUOTED)) text.data = next;
-    }
+    for (const element of within.querySelectorAll("time[datetime], time[data-until]")) fill(element);
+    for (const title of within.querySelectorAll("svg title")) title.textContent = said(title.textContent);
     for (const key of ["aria-label", "title"]) {
       for (const element of within.querySelectorAll(`[${key}]`)) {
         const before = element.getAttribute(key), next = said(before);
@@ -82,5 +110,5 @@ const zone = (() => {
   select.querySelector("[value=reader]").textContent = `My zone: ${computer}`;
   const kept = (() => { try { return localStorage.getItem("kafka-forensics-zone"); } catch { return null; } })();
   if (kept !== mode && MODES.includes(kept)) { mode = kept; show(); }
-  return { changed, said, wall, parse, label: () => label(begin, end) };
+  return { changed, said, told, time, wall, parse, label: () => label(begin, end) };
 })();
