@@ -72,7 +72,7 @@ def _log_by_lines(head: Head) -> str | None:
         return None
     if kind := log_kind(head.path):
         return kind
-    lines = sum(1 for line in head.text.splitlines() if LOG_LINE.search(line))
+    lines = sum(1 for _ in LOG_LINE.finditer(head.text))  # a line of JSON may hold many
     return next((kind for kind, logger in _LOGGERS if head.text.count(logger) * 2 > lines), "other-log")
 
 

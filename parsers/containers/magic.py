@@ -26,13 +26,21 @@ _MAGIC = {
     b"\x1f\x9d": "compress file",
     b"\x5d\0\0": "lzma file",
 }
-_DOCUMENTS = {b"%PDF-": "PDF", b"{\\rtf": "text with formats", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "Office file or a mail of Outlook"}
+_DOCUMENTS = {
+    b"%PDF-": "PDF",
+    b"{\\rtf": "text with formats",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "Office file or a mail of Outlook",
+    b"SQLite format 3\0": "SQLite database",
+    b"LPKSHHRH": "file of the systemd journal",
+    b"SEQ\x06": "Hadoop sequence file",
+}
 _OFFICE = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|xl/|word/|mimetypeapplication/vnd\.oasis)", re.DOTALL)
 _TABLES = {b"ORC": "orc", b"ARROW1\0\0": "arrow", b"PAR1": "parquet", b"Obj\x01": "Avro file"}
 UNREAD = {form: "tar, zip, gz, bz2, xz and zst can" for form in _MAGIC.values() if " " in form} | {
     **dict.fromkeys(_DOCUMENTS.values(), "save its attachments as files, or its text as plain text"),
     "spreadsheet or text document": "save its sheets as CSV, with the columns of time, host and line, or its text as plain text",
-    "Avro file": "export its rows as JSON or CSV",
+    **dict.fromkeys(("Avro file", "SQLite database", "Hadoop sequence file"), "export its rows as JSON or CSV"),
+    "file of the systemd journal": "export it with journalctl --file FILE -o json --all",
 }
 """Forms that cannot be read here, and what can."""
 

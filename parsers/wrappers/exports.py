@@ -13,23 +13,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
+from operator import eq
 from typing import Any, NamedTuple
 
-from parsers.layouts import fitting
 from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.forms import unescaped
 from parsers.wrappers.json_records import (
     column_of,
     expanded,
     has_text,
+    is_record,
     known_names,
+    names_in,
     of_object,
     path_to_last,
     row_of,
     with_objects,
 )
 from parsers.wrappers.peeled import RAW
-from parsers.wrappers.roles import SAMPLE, Roles, roles, with_roles
+from parsers.wrappers.roles import SAMPLE, TEXT, Roles, is_level, is_logger, roles, with_roles
 from parsers.wrappers.yaml_records import SEPARATOR, mapping
 
 _TIME = re.compile(r"\d\d:\d\d:\d\d|\b\d{13}\b")
@@ -81,7 +83,7 @@ def records_of(head: bytes) -> RecordReader | None:
     """The reader of a file that begins with these bytes; None if its records are lines, or none of the first ones holds the text of a log
     line."""
     text = head.decode("utf-8", "replace").removeprefix(_MARK)
-    if text.lstrip()[:1] in ("{", "["):
+    if text.lstrip()[:1] in ("{", "[") and not is_record(text[:RAW]):
         return _with_text(_objects, head) if _is_document(text.lstrip()) else None
     if (preface := _PREFACE.match(text)) is not None:
         text = text[preface.end() :]
@@ -89,9 +91,7 @@ def records_of(head: bytes) -> RecordReader | None:
     if first == SEPARATOR or _ITEM.match(first):
         return _with_text(_documents, head)
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
-    if known is None and fitting(first[:RAW]) is not None:
-        return None
-    tables = _tables(first, text) if known is None else [partial(_rows, delimiter=known, names=_names(first, known))]
+    tables = _tables(first, text) if known is None else [partial(_rows, delimiter=known, names=_names(first, known), header=True)]
     made = (partial(rows, preface=preface is not None, escaped=rows.keywords["delimiter"] == "\t" and _escapes(text)) for rows in tables)
     return next((found for rows in made if (found := _with_text(rows, head)) is not None), None)
 
@@ -103,7 +103,13 @@ def _with_text(records: Records, head: bytes) -> RecordReader | None:
     table = records.keywords if isinstance(records, partial) else None
     if table is not None and _alone(first):
         return None
-    learned = roles(record.fields for record in first[:-1] or first)  # the last one may be cut
+    whole = [record for record in first if table is None or len(record.fields) == len(table["names"])]
+    learned = roles(record.fields for record in whole[:-1] or whole)  # the last one may be cut
+    bare = (
+        table is not None and not table["header"] and table["delimiter"] == "\t" and _QUOTED.search(head.decode("utf-8", "replace")) is None
+    )
+    if table is not None and bare and (text := next((name for name, role in learned.items() if role == TEXT), None)):
+        return RecordReader(partial(_named, partial(_unquoted, columns=table["names"], text=table["names"].index(text)), learned))
     if not any(of_object(with_roles(record.fields, learned)) is not None for record in first[:TRIED]):
         return None
     columns = [learned.get(name, name) for name in known_names(table["names"])] if table is not None else []
@@ -117,7 +123,7 @@ def _alone(rows: Sequence[ExportRecord]) -> bool:
 
 
 def _have_record(cells: Iterable[str]) -> bool:
-    return any(fitting(cell.partition("\n")[0][:RAW]) is not None for cell in cells)
+    return any(map(is_record, cells))
 
 
 def _named(records: Records, roles: Roles, outer: Outer) -> Iterator[ExportRecord]:
@@ -136,13 +142,18 @@ _NO_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\ntr'\"0bfv/]")
 
 def _tables(first: str, text: str) -> Iterator[partial[Iterator[ExportRecord]]]:
     """The readers of a table whose first line this may be: names of columns that are unknown, or a row without names."""
-    for mark in (*DELIMITERS, "|"):
+    for mark in ("\t",) if is_record(first) else (*DELIMITERS, "|"):
         if names := _names(first, mark):
-            yield partial(_rows, delimiter=mark, names=names)
+            yield partial(_rows, delimiter=mark, names=names, header=True)
         cells = next(_cells(io.StringIO(text), mark), [])
-        others = [cell for cell in cells if not _have_record([cell])]  # a number before each line is of `cat -n`
-        if mark != "|" and len(others) < len(cells) <= MAX_COLUMNS and not all(cell.strip().isdigit() for cell in others):
-            yield partial(_rows, delimiter=mark, names=[f"column {n}" for n in range(1, len(cells) + 1)], header=False)
+        others = [cell for cell in cells if not is_record(cell)]  # a number before each line is of `cat -n`
+        fields = len(others) < len(cells) or (any(map(is_level, cells)) and any(map(is_logger, cells)))
+        if mark != "|" and fields and 1 < len(cells) <= MAX_COLUMNS and not all(cell.strip().isdigit() for cell in others):
+            yield partial(_rows, delimiter=mark, names=[*map(COLUMN, range(1, len(cells) + 1))], header=False)
+
+
+COLUMN = "column {}".format
+"""The name of a column that has none."""
 
 
 def _is_document(text: str) -> bool:
@@ -156,7 +167,7 @@ def _is_document(text: str) -> bool:
         return _OPENING.match(text) is not None and _unfinished(line)
     if not isinstance(value, dict):
         return False
-    return line[end : end + 1] == "{" or (of_object(value) is None and any(_of_objects(inner) for inner in _values(value, 3)))
+    return line[end:].lstrip("\0, ")[:1] == "{" or (of_object(value) is None and any(_of_objects(inner) for inner in _values(value, 3)))
 
 
 def _unfinished(line: str) -> bool:
@@ -200,7 +211,13 @@ def _cells(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 
 def _rows(
-    outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = True, escaped: bool = False, preface: bool = False
+    outer: Outer,
+    delimiter: str,
+    names: Sequence[str],
+    *,
+    header: bool,
+    escaped: bool = False,
+    preface: bool = False,
 ) -> Iterator[ExportRecord]:
     """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes; `preface`: a line before it
     describes it."""
@@ -226,6 +243,38 @@ def _rows(
             header = False
         elif row:
             yield ExportRecord(with_objects(dict(zip(columns, row, strict=False))), *lines.place, lines.raw)
+
+
+def _unquoted(outer: Outer, columns: Sequence[str], text: int) -> Iterator[ExportRecord]:
+    """The rows of a table without names and quotes. The text, the column with this index, may contain tabs and line feeds: it ends before the
+    columns after it, or else before the next row."""
+    after, row, texts = len(columns) - text - 1, list[str](), list[str]()
+    head, tail, place = list[str](), list[str](), (1, 0, b"")
+
+    def record(last: Sequence[str] = ()) -> ExportRecord:
+        return ExportRecord(dict(zip(columns, [*row, "\n".join(texts), *last], strict=False)), *place)
+
+    while (line := outer.next()) is not None:
+        cells = line[0].rstrip(b"\r").decode("utf-8", "replace").split("\t")
+        forms = [_DIGITS.sub("0", cell) for cell in cells]
+        if not texts or (len(cells) > text and (is_record(cells[text]) or 2 * sum(map(eq, forms[:text], head)) >= text > 0)):
+            if texts:
+                yield record()
+            row, texts, head, place, cells = cells[:text], [], forms[:text], (line[1], line[2], line[0]), cells[text:]
+        ends = len(cells) > after > 0 and (not tail or any(map(eq, forms[-after:], tail)))
+        texts.append("\t".join(cells[:-after] if ends else cells))
+        if ends:
+            tail = forms[-after:]
+            yield record(cells[-after:])
+            texts = []
+        elif sum(map(len, texts)) > MAX_RECORD:
+            outer.problem = f"line {place[0]}: {_TOO_LONG}"
+            return
+    if texts:
+        yield record()
+
+
+_DIGITS = re.compile(r"\d+")
 
 
 def _escaped(outer: Outer, columns: Sequence[str], *, header: bool) -> Iterator[ExportRecord]:
@@ -338,7 +387,7 @@ class _Document:
         if (column := column_of(value)) is not None:
             self.names, self._ended = [*([] if self._ended else self.names), column], False
             return
-        if isinstance(value, list) and len(value) == len(self.names):
+        if isinstance(value, list) and len(value) == len(self.names) and not all(isinstance(cell, dict) for cell in value):
             value, self._ended = row_of(self.names, value), True
         try:
             for number, fields in enumerate(expanded(value, self.around or {})):
@@ -398,6 +447,8 @@ def _objects(outer: Outer) -> Iterator[ExportRecord]:
             stack.append(_Bracket(mark, token.start()))
         elif mark in (b"}", b"]") and stack:
             first = stack.pop().place
+            if mark == b"]" and begin is None and first >= 0 and document.data[first + 1 : first + 9].lstrip()[:1] == b'"':
+                document.names = names_in(_value(document.data[first:at], ())) or document.names
             if stack and stack[-1].mark == b"[":
                 stack[-1] = stack[-1]._replace(element=at)
             if begin is not None and len(stack) == depth:

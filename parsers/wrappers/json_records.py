@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -114,6 +115,10 @@ LEVEL_NAMES = {
 _SYSLOG_LEVELS = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
 
 
+_DEPTH = 5
+"""Objects and lists in each other whose strings are opened."""
+
+
 def of_json(text: bytes, named: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None) -> Sequence[Peeled] | None:
     """The content of a JSON line: a record in log4j's JSON layouts, or a collector's record around a line. `named`: gives a record with its
     values under known names."""
@@ -208,10 +213,37 @@ def expanded(value: Any, around: Mapping[str, Any] = MappingProxyType({})) -> It
             yield from (inheriting({"labels": labels, "timestamp": pair[0], "line": pair[1]}, around) for pair in pairs)
         elif rows := _rows_of(value):
             yield from (inheriting(row, around) for row in rows)
+        elif (opened := _opened(value)) is not value and of_object(value) is None:
+            yield from expanded(opened, around)
         elif not any(map(_holds_objects, value.values())):
             yield inheriting(value, around)
         else:
             yield from _of_envelope(_plain(value), around)
+
+
+def _opened(value: Any, depth: int = _DEPTH) -> Any:
+    """A value with what is encoded in its strings in their place: objects in JSON, texts in base64, and texts as lists of lines. The same value if
+    nothing is."""
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            if value[:1] in ("{", "[") and value[-1:] in ("}", "]"):
+                return inner if isinstance(inner := json.loads(value), dict | list) else value
+            if _BASE64.fullmatch(value) and "\0" not in (text := b64decode(value, validate=True).decode()):
+                return text
+    elif (
+        isinstance(value, list) and len(value) > 1 and all(isinstance(line, str) for line in value) and any(map(is_record, value[:_LINES]))
+    ):
+        return "\n".join(line.removesuffix("\n") for line in value)
+    elif depth and isinstance(value, dict | list):
+        pairs = [*(value.items() if isinstance(value, dict) else enumerate(value))]
+        made = [(key, _opened(inner, depth - 1)) for key, inner in pairs]
+        if any(one is not other for (_, one), (_, other) in zip(pairs, made, strict=True)):
+            return dict(made) if isinstance(value, dict) else [inner for _, inner in made]
+    return value
+
+
+_LINES = 5
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}")
 
 
 def column_of(value: Any) -> str | None:
@@ -231,17 +263,23 @@ def row_of(names: Iterable[str], cells: Iterable[Any]) -> dict[str, Any]:
 
 
 def _rows_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a table that is an object: a list of columns, each with name and type, and a list of lists (Kusto, Log Analytics, Trino)."""
+    """The rows of a table that is an object: a list of columns, each its name or an object with name and type, and a list of lists (Kusto, Log
+    Analytics, Trino, Splunk)."""
     lists = [held for held in value.values() if isinstance(held, list) and held]
-    described = ([column_of(own) for own in held] for held in lists)
-    names = next(([name for name in own if name is not None] for own in described if None not in own), [])
-    return [row_of(names, cells) for held in lists for cells in held if names and isinstance(cells, list)]
+    names = next((own for held in lists if (own := names_in(held))), [])
+    return [row_of(names, cells) for held in lists for cells in held if names and isinstance(cells, list) and len(cells) == len(names)]
+
+
+def names_in(held: Any) -> list[str]:
+    """The names of columns in a list of names, or of objects with name and type; none in other lists."""
+    names = [own if isinstance(own, str) else column_of(own) for own in held] if isinstance(held, list) and len(held) > 1 else []
+    return [name for name in names if name is not None and len(name) <= _MAX_NAME] if None not in names else []
 
 
 def _of_envelope(value: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The records in the lists of an object, or the object if it is a record itself."""
     inner = [held for held in value.values() if _holds_objects(held)]
-    own_line = any(isinstance(own, str) and _is_record(own) for own in value.values())
+    own_line = any(isinstance(own, str) and is_record(own) for own in value.values())
     if not inner or own_line or of_object(value) is not None:
         yield inheriting(value, around)
         return
@@ -340,14 +378,14 @@ def of_object(document: Mapping[str, Any]) -> Peeled | None:
     writer, host = _writer(document, fields)
     level, logger = _level(document, fields.levels), _string(document, fields.loggers)
     stream = _string(document, ("stream",))
-    if level and (logger or at is not None) and not _is_record(message):
+    if level and (logger or at is not None) and not is_record(message):
         component = _string(document, (_COMPONENT,)) if fields.component else ""
         if component and component != "unknown":
             message = f"[{component}] {message}"
         text = _rendered(at, utc, level, message, logger, _trace(document, fields.traces))
         plain = b"" if logger else message.encode("utf-8", "replace")
         return Peeled(text, writer, host, at if utc else None, final=True, plain=plain)
-    if at is None and not (writer or host or stream or _is_record(message)):
+    if at is None and not (writer or host or stream or is_record(message)):
         return None
     partial = _string(document, _PARTIAL) in ("true", "P")
     text = message.removesuffix("\n").removesuffix("\r").encode("utf-8", "replace")
@@ -372,12 +410,13 @@ def writer_of(document: Mapping[str, Any]) -> tuple[str, str]:
     return _writer(document, _fields(document))
 
 
-def _is_record(message: str) -> bool:
+def is_record(message: str) -> bool:
+    """Whether a text begins with a record in a listed layout."""
     return fitting(message.partition("\n")[0][:RAW]) is not None
 
 
 def is_record_of_json(text: bytes) -> bool:
-    return text[:1] == b"{" and any(peeled.final or _is_record(peeled.text.decode("utf-8", "replace")) for peeled in of_json(text) or ())
+    return text[:1] == b"{" and any(peeled.final or is_record(peeled.text.decode("utf-8", "replace")) for peeled in of_json(text) or ())
 
 
 def _message(document: Mapping[str, Any], names: Sequence[str]) -> str | None:

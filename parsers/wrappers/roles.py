@@ -6,16 +6,26 @@ Here: what the values of a field must look like, in the first records of a file.
 
 from __future__ import annotations
 
+import html
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from parsers.layouts import fitting
 from parsers.paths import log_kind
-from parsers.wrappers.json_records import LEVEL_FIELDS, LEVEL_NAMES, LOGGERS, TEXTS, TIMES, is_known, of_object, time_in, writer_of
-from parsers.wrappers.peeled import RAW
+from parsers.wrappers.json_records import (
+    LEVEL_FIELDS,
+    LEVEL_NAMES,
+    LOGGERS,
+    TEXTS,
+    TIMES,
+    is_known,
+    is_record,
+    of_object,
+    time_in,
+    writer_of,
+)
 
 Roles = Mapping[str, str]
 """By the path of a field, the known name of a field with the same role."""
@@ -23,7 +33,8 @@ TEXT, LEVEL, LOGGER, TIME, WRITER, FILE = "message", "level", "loggerName", "@ti
 _KNOWN = ((TEXT, TEXTS), (LEVEL, LEVEL_FIELDS), (LOGGER, LOGGERS), (TIME, TIMES))
 SAMPLE = 1000
 """Records from which roles are learned."""
-_DEPTH = 4
+_DEPTH = 6
+_LINES = 5
 _MOST_WRITERS = 200
 _NEARLY_ALL = 0.9
 _FEW = 3
@@ -41,7 +52,7 @@ _THREAD = re.compile(r"(?i)thread|handler|scheduler|acceptor|executor|pool|reape
 def roles(records: Iterable[Mapping[str, Any]]) -> Roles:
     """The roles of fields with unknown names, as far as the records do not show the text or the writer in known fields."""
     sample = list(islice(records, SAMPLE))
-    if not sample or all(is_known(name) for record in sample for name in record):
+    if not sample or all(is_known(name) and not isinstance(value, dict) for record in sample for name, value in record.items()):
         return {}
     peeled = [of_object(record) for record in sample]
     shown = {(p.writer, p.host) for p in peeled if p is not None}
@@ -68,7 +79,19 @@ def _learned(sample: Sequence[Mapping[str, str]], shown: set[tuple[str, str]]) -
 def with_roles(record: Mapping[str, Any], roles: Roles) -> Mapping[str, Any]:
     """The record with its values under known names, too."""
     flat = dict(_flat(record))
-    return {**record, **{known: flat[name] for name, known in roles.items() if name in flat}}
+    return {
+        **record,
+        **{known: _pasted(flat[name]) if known == TEXT else flat[name] for name, known in roles.items() if name in flat},
+    }
+
+
+def _pasted(text: str) -> str:
+    """The log in the text of a message."""
+    return html.unescape(_FENCE.sub("\n", text)) if _FENCE.search(text) else text
+
+
+_FENCE = re.compile(r"```[\w-]*|\{(?:code|noformat)[^{}\n]{0,40}\}")
+"""Marks around a log in the text of a message."""
 
 
 def _flat(record: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
@@ -85,17 +108,20 @@ def _flat(record: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
 def _of_text(fields: Mapping[str, Sequence[str]], unknown: Mapping[str, Sequence[str]], count: int) -> dict[str, str] | None:
     """The unknown field with whole log lines, or those with messages, levels, loggers and times that no known field has; none if known fields have
     the lines, and None if no field shows any."""
-    lines = {name: sum(map(_is_record, values)) for name, values in fields.items() if name in unknown or name in TEXTS}
+    lines = {name: sum(map(_begins_record, values)) for name, values in fields.items() if name in unknown or name in TEXTS}
     whole = max(lines, key=lambda name: lines[name], default=None)
     if whole is not None and lines[whole] >= min(_FEW, (count + 1) // 2):
-        return {whole: TEXT} if whole in unknown else {}
+        timed = (
+            None if any(name in TIMES for name in fields) else next((n for n, own in unknown.items() if _most(own, _is_time, count)), None)
+        )
+        return ({whole: TEXT} if whole in unknown else {}) | ({timed: TIME} if timed is not None else {})
     if whole is not None and lines[whole] and whole not in unknown:
         return {}
     known = {
         role for role, names in _KNOWN if any(name in names or (names is TIMES and name.partition(".")[0] in names) for name in fields)
     }
     found: dict[str, str] = {}
-    for role, fits in ((LEVEL, _is_level), (LOGGER, _is_logger), (TIME, _is_time)):
+    for role, fits in ((LEVEL, is_level), (LOGGER, is_logger), (TIME, _is_time)):
         name = next((n for n, values in unknown.items() if n not in found and _most(values, fits, count)), None)
         if name is not None and role not in known:
             found[name] = role
@@ -113,15 +139,16 @@ def _most(values: Sequence[str], fits: Callable[[str], bool], count: int) -> boo
     return sum(map(fits, values)) >= _NEARLY_ALL * count
 
 
-def _is_record(value: str) -> bool:
-    return fitting(value.partition("\n")[0][:RAW]) is not None
+def _begins_record(value: str) -> bool:
+    """Whether a text is a record, or has one in its first lines, as a message in a chat has."""
+    return any(is_record(line.lstrip("`> ")) for line in value.split("\n", _LINES)[:_LINES])
 
 
-def _is_level(value: str) -> bool:
+def is_level(value: str) -> bool:
     return value.strip().upper() in LEVEL_NAMES
 
 
-def _is_logger(value: str) -> bool:
+def is_logger(value: str) -> bool:
     return _LOGGER.fullmatch(value.strip()) is not None
 
 

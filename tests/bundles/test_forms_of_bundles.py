@@ -28,6 +28,16 @@ EQUAL = (
     "ansible.txt",
     "class-line.log",
     "fluentd.log",
+    "json-in-json-in-string.ndjson",
+    "logzio-scroll.json",
+    "splunk-rows.json",
+    "kafka-rest.ndjson",
+    "notebook.ipynb",
+    "papertrail.tsv",
+    "az-monitor.tsv",
+    "vector-native.ndjson",
+    "gelf-tcp.bin",
+    "log4j2-event.csv",
 )
 
 

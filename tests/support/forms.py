@@ -33,34 +33,11 @@ from forensics.words import words
 from parsers.layouts import LOG4J
 from tests.support import local
 from tests.support.paths import BUNDLES, truth_of
+from tests.support.products import APART, TOGETHER, TREES, by_log
 from tests.support.taken import CRASH, DENIED, FALSE, SURER, Judged, broken, judged
+from tests.support.writing import Rows, Write, document, each, fields, objects, table
 
 RECORDINGS = ("acks1-failover-3.9.1-kraft", "unclean-election-1.0.2-zk", "zombie-leader-2.8.2-zk")
-Rows = Sequence[Row]
-Write = Callable[[Rows], "bytes | str"]
-
-
-def fields(row: Row) -> dict[str, str]:
-    """The fields of a record as a layout with names prints them."""
-    record = LOG4J.read(row.text.partition("\n")[0])
-    rest = row.text.partition("\n")[2]
-    if record is None:
-        return {"level": "INFO", "logger": "kafka", "message": row.text}
-    message = record.message if record.logger or not rest else f"{record.message}\n{rest}"
-    return {"level": record.level, "logger": record.logger or "", "message": message, **({"trace": rest} if record.logger and rest else {})}
-
-
-def each(write: Callable[[Row], str]) -> Write:
-    """A line, or several, for each row."""
-    return lambda rows: "".join(f"{write(row)}\n" for row in rows)
-
-
-def objects(make: Callable[[Row], Any]) -> Write:
-    return each(lambda row: json.dumps(make(row)))
-
-
-def document(make: Callable[[Rows], Any], **options: Any) -> Write:
-    return lambda rows: json.dumps(make(rows), **options) + "\n"
 
 
 def parts(head: Callable[[str], str], line: Callable[[str], str] = str, end: str = "", *, by_file: bool = False) -> Write:
@@ -71,15 +48,6 @@ def parts(head: Callable[[str], str], line: Callable[[str], str] = str, end: str
         for row in rows:
             found.setdefault(f"{row.node}/{row.file}" if by_file else row.node, []).extend(row.text.split("\n"))
         return "".join(head(name) + "\n" + "".join(f"{line(text)}\n" for text in own) + end for name, own in found.items())
-
-    return write
-
-
-def table(header: Sequence[str], cells: Callable[[Row], Sequence[Any]], **dialect: Any) -> Write:
-    def write(rows: Rows) -> str:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n", **dialect).writerows([*([header] if header else []), *map(cells, rows)])
-        return out.getvalue()
 
     return write
 
@@ -475,7 +443,7 @@ def made(name: str, form: str, directory: Path) -> None:
     if form in EXPORTS:
         write(BUNDLES / f"{name}.tar.gz", directory, form)
         return
-    multiline = form in MULTI or form == "class-line"
+    multiline = form not in LINES and form not in APART and (form not in FILES or form == "class-line")
     rows = arranged(read(BUNDLES / f"{name}.tar.gz"), Form(form, lambda _: iter(()), MICRO, multiline, None), Options())
     if form in FILES:
         found: dict[str, list[Row]] = {}
@@ -485,7 +453,13 @@ def made(name: str, form: str, directory: Path) -> None:
             (directory / path).parent.mkdir(parents=True, exist_ok=True)
             (directory / path).write_text(str(each(FILES[form])(own)), "utf-8")
         return
-    content = {**MULTI, **LINES}[form](rows)
+    if form in TREES:
+        for (node, file), own in by_log(rows).items():
+            path, data = TREES[form](node, file, own)
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (directory / path).write_bytes(data)
+        return
+    content = {**MULTI, **LINES, **TOGETHER, **APART}[form](rows)
     (directory / form).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
@@ -515,7 +489,7 @@ def main() -> None:
     asked = options.parse_args()
     for name in asked.recording or RECORDINGS:
         whole = plain(name)
-        for form in asked.form or [*MULTI, *LINES, *FILES, *EXPORTS]:
+        for form in asked.form or [*MULTI, *LINES, *FILES, *EXPORTS, *TOGETHER, *APART, *TREES]:
             with TemporaryDirectory() as directory:
                 made(name, form, Path(directory))
                 begin = time.process_time()
