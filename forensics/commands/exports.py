@@ -1,7 +1,7 @@
 """Output formats of a report besides the terminal: shared by `analyze`, `report` and `audit`.
 
 Here: an option for each format, and the output of each requested format to its file, its directory or stdout. Not here: the formats
-themselves, a module each (forensics.formats).
+themselves (forensics.formats).
 """
 
 from __future__ import annotations

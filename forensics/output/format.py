@@ -1,6 +1,6 @@
 """What an output format of a report is: its option, its help text, and the function that writes it.
 
-Here: the classes. Not here: the formats (forensics.formats, a module each), or the opening of files (forensics.commands.exports).
+Here: the classes. Not here: the formats (forensics.formats), or the opening of files (forensics.commands.exports).
 """
 
 from __future__ import annotations
