@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from parsers.containers.units import Unit
+    from spark.session import Starting
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-_own: list[SparkSession] = []
+_own: list[Starting] = []
 """The session that was started here, for all later calls."""
 _queried: list[OpenedCase] = []
 """Cases whose files DuckDB may still read, in a query that outlives the objects."""
@@ -183,24 +184,18 @@ def _kept(
 
 @contextmanager
 def _session(given: SparkSession | None, units: Sequence[Unit]) -> Iterator[SparkSession]:
+    from forensics.commands.evidence import started
     from spark.foreign_session import active, borrowed
-    from spark.in_process import in_process, suits
-    from spark.java import NoJava
-    from spark.session import start
+    from spark.session import Starting
 
     if (running := given or (None if _own else active())) is not None:
         with borrowed(running) as session:
             yield session
         return
-    if not _own:
-        try:
-            _own.append(start())
-        except NoJava:
-            if not suits(units):
-                raise
-            yield in_process()
-            return
-    yield _own[0]
+    starting = _own[0] if _own else Starting()
+    session = started(starting, units)
+    _own[:] = [starting]
+    yield session
 
 
 class _Quiet(Progress):

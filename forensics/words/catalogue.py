@@ -6,6 +6,7 @@ files of forensics/words:
     [message.NAME]        of a finding: `summary`; `many`, the summary if it affected several partitions; `explanation` and `next_steps`,
                           lists of sentences. A step that saves what a later one may destroy begins with `!`.
     [phrase]              NAME = "words that other sentences contain", or a list of sentences
+    [not-collected]       the same, of reasons that other files would settle
 
 Here: their files. Not here: how templates are filled (template).
 """
@@ -64,6 +65,12 @@ def has_phrase(id: str) -> bool:
     return own in _file(name).get("phrase", {})
 
 
+def settled_by_files(id: str) -> bool:
+    """Whether a phrase is a reason for an open verdict that other files would settle."""
+    name, _, own = id.partition("/")
+    return own in _file(name).get("not-collected", {})
+
+
 def _file(name: str) -> Mapping[str, Any]:
     if (rule := declared().get(name)) is not None:
         return rule
@@ -72,4 +79,7 @@ def _file(name: str) -> Mapping[str, Any]:
 
 @cache
 def _of_package(name: str) -> Mapping[str, Any]:
-    return {"phrase": process_errors.PHRASES} if name == "cause" else table("forensics.words", name)
+    if name == "cause":
+        return {"phrase": process_errors.PHRASES}
+    content = table("forensics.words", name)
+    return {**content, "phrase": {**content.get("phrase", {}), **content.get("not-collected", {})}}

@@ -10,16 +10,8 @@ from forensics.model.message import Message, decoded, encoded
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.verdict import UNKNOWN
 from forensics.words import text
+from forensics.words.catalogue import settled_by_files
 
-NOT_COLLECTED = frozenset(
-    f"handover/{name}"
-    for name in (
-        *("begin-gap", "gap", "end-gap", "no-epoch", "leader-before", "not-the-leader-before", "only-numbers", "mentioned", "log-before"),
-        *("described-later", "described-again", "unknown-election", "unknown-stop", "unknown-end", "led-alone", "untraced-cut", "brought"),
-        *("no-server-log", "uncovered", "log-begins-later", "logs-end"),
-    )
-) | {"verdict/no-epoch"}
-"""Reasons for an open verdict that other files would settle. The others are Kafka's: a crash took what was not yet written."""
 _SAID = ("premises", "contradictions", "decides", "resent_because")
 """The cells of a hand-over that hold messages."""
 Judge = Callable[[PartitionTimeline, Cluster], Iterator[Mapping[str, Any]]]
@@ -62,7 +54,7 @@ def missing(partition: Mapping[str, Any]) -> str:
 def lacks_evidence(partition: Mapping[str, Any]) -> bool:
     """Whether the verdict on a partition is open because files are missing or incomplete."""
     reason = _reason(partition)
-    return partition["verdict"] == UNKNOWN and isinstance(reason, Message) and reason.id in NOT_COLLECTED
+    return partition["verdict"] == UNKNOWN and isinstance(reason, Message) and settled_by_files(reason.id)
 
 
 def _reason(partition: Mapping[str, Any]) -> Any:

@@ -42,7 +42,11 @@ def listed(parts: Any) -> list[str]:
     return [parts] if isinstance(parts, str) else list(parts)
 
 
-PHRASES = {f"{name}/{own}": listed(parts) for name, content in CATALOGUE.items() for own, parts in content.get("phrase", {}).items()}
+PHRASES = {
+    f"{name}/{own}": listed(parts)
+    for name, content in CATALOGUE.items()
+    for own, parts in {**content.get("phrase", {}), **content.get("not-collected", {})}.items()
+}
 STEPS = {f"{kind}/{own}": m.get("next_steps", []) for kind in KINDS_OF_FINDINGS for own, m in CATALOGUE[kind].get("message", {}).items()}
 MESSAGES = {
     f"{kind}/{own}": [template for parts in m.values() for template in listed(parts)]
