@@ -20,6 +20,9 @@ _PARTITION_DIR = re.compile(r"(?:^|/)([^/]+-\d+)/(?:leader-epoch-checkpoint|part
 _DIRECTORY_ID = re.compile(r"(broker|kafka|node|controller|server)[-_=]?(\d{1,10})$|^()(\d{1,10})$", re.IGNORECASE)
 _FILE_ID = re.compile(r"(?:^|[^a-z])(broker|kafka|node|controller)[-_]?(\d{1,10})(?=[-_.]|$)(?!\.\d|-\d\d-\d\d)", re.IGNORECASE)
 """A file's name may begin with its broker's (my-cluster-kafka-0-kafka.log), but also contain a version or a date."""
+_REPLICA = re.compile(r"(.*#.*)(?:_\d+|-(\d+))$")
+"""docker compose appends the number of a container of its service: after `_` in version 1, after `-` in version 2, where a service may itself
+be called kafka-1, as a pod of a StatefulSet is. Pods have no `_` in their names."""
 MAX_NODE_ID = 2**31 - 1
 
 
@@ -97,13 +100,17 @@ class _Signs:
     """Node ids from content, and the nodes that they imply for names in paths: directories, names such as kafka-0, and the names on the
     level where the brokers' paths diverge."""
 
-    def __init__(self, clues: Iterable[Clues]) -> None:
+    def __init__(self, clues: Sequence[Clues]) -> None:
         telling = [clue for clue in clues if clue.nodes]
         self.votes = _votes(telling)
         self._named: dict[tuple[str, int], set[int]] = defaultdict(set)
         for clue in telling:
             for name in _names(clue.path):
                 self._named[name].add(clue.nodes[0])
+        replicas = [match for clue in clues if (match := _REPLICA.fullmatch(clue.path)) is not None]
+        others = {match[1] for match in replicas if match[2] not in (None, "1")}
+        self._services = {match[0].rpartition("/")[2]: match[1].rpartition("/")[2] for match in replicas if match[1] not in others}
+        """Names that end with the number of a container, without it: the number is not one of several after `-`."""
         self._ordinals = {word for (word, number), nodes in self._named.items() if nodes and number not in nodes}
         self._steps: dict[str, set[int]] = defaultdict(set)
         for directory, nodes in self.votes.items():
@@ -114,7 +121,7 @@ class _Signs:
     def called(self, step: str, *, file: bool = False) -> int | None:
         """The node that a path step names. If one such number is not the node's id (the ordinal of a pod), no number of that word
         counts."""
-        name = _name(step, _FILE_ID if file else _DIRECTORY_ID)
+        name = _name(self._services.get(step, step) if file else step, _FILE_ID if file else _DIRECTORY_ID)
         known = self._named.get(name, set()) if name is not None else set() if file else self._steps.get(step, set())
         if len(known) == 1:
             return next(iter(known))

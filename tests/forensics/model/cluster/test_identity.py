@@ -143,6 +143,22 @@ def test_ordinals_of_pods_speak_for_nobody_once_one_of_them_is_no_node_id() -> N
     assert owner(silent, Clues("logs/kafka-0/server.log", (0,)), Clues("logs/kafka-1/server.log", (1,))).node == 2
 
 
+@pytest.mark.parametrize(
+    "writers, expected",
+    [
+        (["kafka_1"], [None]),
+        (["kafka_1", "kafka_2"], [None, None]),
+        (["kafka-1"], [None]),
+        (["kafka-1", "kafka-2"], [1, 2]),
+        (["kafka7_1"], [7]),
+        (["kafka-0"], [0]),
+    ],
+)
+def test_the_number_of_a_container_is_no_node_id(writers: list[str], expected: list[int | None]) -> None:
+    owners = identify(Clues(f"compose.log#{writer}") for writer in writers).owners
+    assert [owners[f"compose.log#{writer}"].node for writer in writers] == expected
+
+
 def test_single_pod_is_the_node_its_log_names() -> None:
     assert owner("data/kafka-0/t-0/leader-epoch-checkpoint", Clues("logs/kafka-0/server.log", (1,))).node == 1
 
