@@ -40,12 +40,14 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
     missing = _missing(broker, begun, cluster)
     since, latest = _when(broker, begun, own, missing, cluster)
     out, end = _in_sync_again(broker, begun, own, partitions)
+    in_isr = any(row["in_sync_at"] is not None for _, row in own)
+    alone = not in_isr and [n.id for n in cluster.nodes.values() if n.broker] == [broker]
     first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
     wrong = any(abs(node.clock.skew_ms) >= MIN_SKEW_MS for node in cluster.nodes.values())  # a corrected time may be before or after
     return Finding(
         kind="log-dir-emptied",
-        severity="high" if sole else "medium",
-        confidence="possible" if wrong else "certain" if any(row["had_log"] for _, row in own) else "probable",
+        severity="high" if sole or alone else "medium",
+        confidence="possible" if wrong else "certain" if in_isr and any(row["had_log"] for _, row in own) else "probable",
         brokers=(broker,),
         start=since,
         start_latest=latest,
@@ -62,7 +64,9 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
             unexplained=not missing and first != begun,
             sole=tuple(sole[:NAMED]),
             sole_more=len(sole) - NAMED if len(sole) > NAMED else None,
-            copied=len(sole) < len(names),
+            in_isr=in_isr,
+            alone=alone,
+            copied=in_isr and len(sole) < len(names),
         ),
         evidence=tuple(dict.fromkeys((*quote(missing[:1]), *(Evidence(**e) for _, row in own[:3] for e in row["evidence"])))),
     )
@@ -81,7 +85,7 @@ def _when(
 ) -> tuple[datetime | None, datetime | None]:
     """The earliest and the latest time: between the last sign of the process that had the logs and the next process, or before a running
     process missed a file."""
-    in_sync = [row["in_sync_at"] for _, row in own]
+    in_sync = [row["in_sync_at"] for _, row in own if row["in_sync_at"] is not None]
     if missing:
         return max((at for at in in_sync if at <= missing[0].at), default=None), missing[0].at
     ended = cluster.availability(broker).ended_before(begun)

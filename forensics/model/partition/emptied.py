@@ -34,7 +34,7 @@ class EmptiedLog(Record):
     broker: Annotated[Int32, "broker of the log"]
     process_start: Annotated[datetime | None, "when the process of the broker began"]
     at: Annotated[datetime | None, "when it created the log"]
-    in_sync_at: Annotated[datetime | None, "the last known time before at which it was in the ISR and the partition had a leader"]
+    in_sync_at: Annotated[datetime | None, "the last known time before at which it was in the ISR and the partition had a leader; null if no ISR is known"]
     only_in_sync: Annotated[bool, "no other replica was in the ISR then"]
     had_log: Annotated[bool, "an earlier process printed lines about the log"]
     evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"]
@@ -51,7 +51,8 @@ def new_again(cluster: Cluster) -> list[tuple[Event, Event]]:
 
 
 def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[EmptiedLog]:
-    """The logs that a process created although its broker had been in the ISR before the process began."""
+    """The logs that a process created although its broker had been in the ISR before the process began, or, if no state of the partition is
+    known, although an earlier process had the log in this directory and no line says that it was deleted."""
     for broker, replica in sorted(timeline.replicas.items()):
         deleted = False
         for e in replica.events:
@@ -60,11 +61,14 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[EmptiedLo
                 continue
             begun = _begun(broker, e, cluster)
             before = None if deleted or begun is None else _in_isr(replica, begun, e, timeline)
-            had = begun is not None and any(_own(other, begun) for other in replica.events)
+            own = next((other for other in replica.events if begun is not None and _own(other, begun)), None)
+            unknown = not (deleted or timeline.states_with_describe)
             deleted = False
-            if before is not None and (had or _log_begins(broker, begun, cluster)):
+            if before is not None and (own is not None or _log_begins(broker, begun, cluster)):
                 led = (s.at for s in reversed(timeline.states) if s.leader >= 0 and broker in s.isr and not_after(s.at, before.at))
-                yield EmptiedLog(broker, begun, e.at, next(led, before.at), before.isr == (broker,), had, quote(before.event, e))
+                yield EmptiedLog(broker, begun, e.at, next(led, before.at), before.isr == (broker,), own is not None, quote(before.event, e))
+            elif unknown and own is not None and own.directory == e.directory is not None and not _loaded(replica, begun, e):
+                yield EmptiedLog(broker, begun, e.at, None, False, True, quote(own, e))
 
 
 def _begun(broker: int, created: Event, cluster: Cluster) -> datetime | None:
@@ -76,6 +80,12 @@ def _begun(broker: int, created: Event, cluster: Cluster) -> datetime | None:
 def _own(e: Event, begun: datetime) -> bool:
     """A line of an earlier process about its log."""
     return e.line is not None and e.at is not None and e.at < begun and e.event in _OF_LOG
+
+
+def _loaded(replica: Replica, begun: datetime | None, created: Event) -> bool:
+    """Whether the process had loaded a log with records before: what removed that log may not be in the evidence."""
+    loads = (e for e in replica.events if e.event == "log-load" and e.log_end_offset)
+    return any(None not in (e.at, begun, created.at) and begun <= e.at < created.at for e in loads)  # type: ignore[operator]
 
 
 def _log_begins(broker: int, begun: datetime | None, cluster: Cluster) -> bool:
