@@ -30,7 +30,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _finding(failure: FailedDirectory) -> Finding:
     broker, refused, halted, back = failure.broker, failure.refused, failure.halted, failure.returned
-    cause, at_start, earlier = _cause(refused), failure.lines[0].reason == AT_START, failure.lines[0].reason == EARLIER
+    cause, at_start, earlier = _cause(failure), failure.lines[0].reason == AT_START, failure.lines[0].reason == EARLIER
     again = failure.again
     return Finding(
         kind="log-dir-failure",
@@ -48,7 +48,7 @@ def _finding(failure: FailedDirectory) -> Finding:
             removed=cause == "missing" and not at_start,
             offline=cause != "missing" and not at_start and not earlier,
             earlier=earlier,
-            why=_why(refused) if refused is not None else None,
+            why=_why(cause, refused) if cause is not None and refused is not None else None,
             alone=failure.alone,
             others=bool(failure.configured),
             halted=(halted or failure.lines[-1]).at,
@@ -64,20 +64,25 @@ def _finding(failure: FailedDirectory) -> Finding:
 
 
 _RENAMED = re.compile(r"\.[0-9a-f]{32}-(?:future|delete|stray)(?:[/\\]|$)")
+_REPLICA = re.compile(r"[/\\]([^/\\]+-\d+)(?:[/\\][^/\\]+)?$")
 
 
-def _cause(refused: Event | None) -> str | None:
+def _cause(failure: FailedDirectory) -> str | None:
     """What the exception names. A missing file of a replica that was moved or deleted at that moment is there under another name: the
-    directory was renamed between two steps of another thread (KAFKA-15391, KAFKA-15572)."""
-    if refused is not None and refused.reason == "missing" and _RENAMED.search(refused.value or ""):
+    directory was renamed between two steps of another thread (KAFKA-15391, KAFKA-15572). So may one be whose path is the old one."""
+    refused = failure.refused
+    if refused is None or refused.reason != "missing":
+        return refused.reason if refused is not None else None
+    if _RENAMED.search(refused.value or ""):
         return "renamed"
-    return refused.reason if refused is not None else None
+    missing = [_REPLICA.search(e.value or "") for e in failure.near("log-file-refused") if e.reason == "missing"]
+    return "file-missing" if None not in missing and len({m[1] for m in missing if m is not None}) == 1 else "missing"
 
 
-def _why(refused: Event) -> Message:
-    if refused.reason == "in-use":
+def _why(cause: str, refused: Event) -> Message:
+    if cause == "in-use":
         return said("log-dir-failure/in-use", change=_change(refused.value))
-    return said(f"log-dir-failure/{_cause(refused)}", file=refused.value)
+    return said(f"log-dir-failure/{cause}", file=refused.value)
 
 
 def _change(value: str | None) -> Message:
@@ -89,10 +94,12 @@ def _change(value: str | None) -> Message:
 def _records(cause: str | None, alone: bool) -> Message:
     if cause == "missing":
         return said("log-dir-failure/records-gone")
+    if cause == "file-missing":
+        return said("log-dir-failure/records-of-file")
     return said("log-dir-failure/records-there", alone=alone) if cause in _INTACT else said("log-dir-failure/records-offline")
 
 
 def _steps(cause: str | None) -> Message:
     if cause == "full":
         return steps_of("disk-full")
-    return said(f"log-dir-failure/steps-{cause if cause in ('missing', *_INTACT) else 'disk'}")
+    return said(f"log-dir-failure/steps-{cause if cause in ('missing', 'file-missing', *_INTACT) else 'disk'}")
