@@ -8,6 +8,7 @@ A line without a literal runs no Python code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -29,6 +30,12 @@ from parsers.schemas import MAX_TEXT, Member, Row, Rows, problem, shared
 
 Quickly = Callable[["Reading", bytes, int], Generator[Rows, None, "int | None"]]
 """Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.columnar.vectorised)."""
+_FIRST_LINES = ("process-starting", "config", "controller-starting", "broker-state", "broker-starting")
+"""Events of the lines with which a process begins, in the order in which it prints them. A log that was cut may have only the last."""
+_OF_START = re.compile(
+    "Registered (?:`?kafka:type|signal handlers)|(?:Kafka|RemoteLogManager)Config values:|Verifying properties|Property .* is overridden|Setting -D"
+)
+"""Lines that a process prints before it names itself."""
 
 
 class Reading:
@@ -54,6 +61,7 @@ class Reading:
         self.offset = 0  # of the chunk's first byte
         self.line = 1  # number of the chunk's first line
         self.unended = False
+        self.begun: int | None = None  # which line of _FIRST_LINES the process printed last
         self.problem: str | None = None
         self.slow = False
         self.owner: LogRecord | None = None  # record the lines looked at last belong to
@@ -194,7 +202,10 @@ class Reading:
         if len(text) > LONG_MESSAGE and self.slow:
             return
         try:
-            yield from self._try(data, seen, ids)
+            said, *thrown = seen.apart() if record is not None else (seen,)
+            yield from self._try(data, said, ids)
+            for part in thrown if not self.matched_whole else ():
+                yield from self._try(data, part, tuple(hit[0] for hit in literals.find(part.message.encode())))
         except TimeoutError:
             self.slow = True
             line, byte = self._place(seen)
@@ -234,10 +245,16 @@ class Reading:
 
     def _last_before(self, data: bytes, pattern: Pattern, seen: SeenText) -> Iterator[Row]:
         """If the line is the first of a process, the last record of a broker before it. Its writer is not that of the lines nearby."""
-        if pattern.first_of_process:
+        if pattern.first_of_process and self._begins_process(pattern.event):
             before = self._record_before(data, seen.begin, seen.lines_before) or self.last
             if before is not None and before["text"] != self._raw(seen).partition("\n")[0]:  # two appenders may print the first line
                 yield {**before, "event": "last-line", "pattern": pattern.name}
+
+    def _begins_process(self, event: str) -> bool:
+        """Whether a line with which a process begins is not one of a process that has printed another of them before."""
+        place = _FIRST_LINES.index(event) if event in _FIRST_LINES else 0
+        same, self.begun = self.begun is not None and place > self.begun, place
+        return not same
 
     def _record_before(self, data: bytes, end: int, lines: int) -> Row | None:
         """Place, time and text of the last record of a broker that begins before `end`, which is `lines` before the line at hand."""
@@ -247,7 +264,7 @@ class Reading:
                 break
             at = data.rfind(b"\n", 0, at - 1) + 1
             record = self.layouts.record_at(data, at) if self.layouts.begins(data, at) else None
-            if record is not None and not of_other_process(record):
+            if record is not None and not of_other_process(record) and not _OF_START.match(record.message):
                 text = text_of(data[at : line_end(data, at)])
                 before = lines + data.count(b"\n", at, end)
                 seen = SeenText(text, record.message, record.logger, at, at + len(text), lines_before=before)

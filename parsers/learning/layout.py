@@ -109,7 +109,11 @@ def _best_group(sample: LogSample, listed: Layout | None, line: str | None) -> l
 def _layout_of_group(group: Sequence[Line]) -> Layout | None:
     """The layout of such lines; None if their pattern is not valid or too vague."""
     pattern = pattern_of(group, formats_of(group)[0])
-    return _compiled(pattern) if pattern.count("%t") <= _VARYING else None
+    return _compiled(pattern) if pattern.count("%t") <= _VARYING and not _SENTENCE.search(pattern) else None
+
+
+_SENTENCE = regex.compile(r"(?:\b[A-Za-z]{2,} ){3}|\w(?:Exception|Error)\b")
+"""Constant text that is no part of a layout, but of a message: the sample has one such line."""
 
 
 def begins_record(text: str) -> bool:

@@ -11,7 +11,7 @@ import regex
 from parsers.layouts import LEVELS, Layout, LogRecord, prefix
 from parsers.learning.sample import Hit, LogSample
 from parsers.matching.literals import relevant
-from parsers.matching.messages import apply
+from parsers.matching.messages import INLINE, apply
 from parsers.patterns.pattern import Pattern
 
 INFORMATIVE = 3
@@ -63,7 +63,7 @@ def leaves_over(record: LogRecord, layout: Layout) -> bool:
     message = record.message
     if _LEFTOVER.match(message) is not None or (layout.bare and record.logger is not None):
         return True
-    if record.logger is not None:
+    if record.logger is not None or ((thrown := INLINE.search(message)) is not None and thrown["logger"] is not None):
         return False
     names = (_FIRST_NAME.match(message), _LAST_NAME.search(message, max(0, len(message) - TAIL))) if layout.bare else ()
     if any(name is not None and relevant(name[1]) is not None for name in names):

@@ -144,20 +144,22 @@ def relevant(logger: str) -> str | None:
 
 
 def mentions(head: bytes) -> bool:
-    """Whether a line with a time or a level, or the first line of an exception, contains a literal of the catalogue, or a line is the error with
-    which a process ends: the file is a log, though in no known layout."""
+    """Whether a line with a time or a level, or the first line of an exception, contains a literal of the catalogue, or a line is, perhaps after
+    the name of a container, the error with which a process ends: the file is a log, though in no known layout."""
     literals = literals_of()
     for number, start, _ in literals.find(head):
         begin = head.rfind(b"\n", 0, start) + 1
         if LOG_MARK.search(head, begin, start) or _THROWN.match(head, begin):
             return True
         line = head[begin : head.find(b"\n", start) if b"\n" in head[start:] else None][:_LONGEST].decode("utf-8", "replace").strip()
-        if any(p.event == "fatal-error" and p.compiled.fullmatch(line) for p in literals.candidates((number,))):
+        said = _CONTAINER.sub("", line)
+        if any(p.event in ("fatal-error", "out-of-memory") and p.compiled.fullmatch(said) for p in literals.candidates((number,))):
             return True
     return False
 
 
 _LONGEST = 400
+_CONTAINER = regex.compile(r"^(?:\[[\w./-]+\]|[\w.-]+ *\|) ")
 
 
 _THROWN = regex.compile(rb"[^\w\n]{0,20}(?:" + THROWN + rb")")

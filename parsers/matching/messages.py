@@ -19,7 +19,9 @@ from parsers.patterns.pattern import Pattern, components
 LONG_MESSAGE = 2048
 """Characters from which on an expression gets a time limit: no line of Kafka is that long, a hostile one may be."""
 
-_INLINE = regex.compile(r"(?: \((?P<logger>[\w.$]+)\))? (?=(?:[a-z]\w*\.){2,}+[A-Z]\w*(?:Exception|Error)\b)")
+INLINE = regex.compile(r"(?: \((?P<logger>[\w.$]+)\))? (?=(?:[a-z]\w*\.){2,}+[A-Z]\w*(?:Exception|Error)\b)")
+"""Where an exception begins in the line of its error."""
+_TRACE = regex.compile(r" at [\w.$/<>@]+\(.*")
 
 
 @dataclass(slots=True)
@@ -40,11 +42,19 @@ class SeenText:
 
     def split(self) -> SeenText | None:
         """The text with an exception in its line as a line of its own, as Kafka prints it; None if there is none, or it is whole."""
-        found = _INLINE.search(self.message) if "\n" not in self.message else None
+        found = INLINE.search(self.message) if "\n" not in self.message else None
         if found is None:
             return None
         message = f"{self.message[: found.start()]}\n{self.message[found.end() :]}"
         return replace(self, message=message, logger=found["logger"] or self.logger)
+
+    def apart(self) -> Sequence[SeenText]:
+        """The line up to its logger, and the exception that people paste after it in the same line; the text itself if there is none."""
+        found = self.split() if self.logger is None else None
+        if found is None or found.logger is None:
+            return (self,)
+        message, _, thrown = found.message.partition("\n")
+        return replace(found, message=message, bare=False), replace(found, message=_TRACE.sub("", thrown), logger=None, bare=False)
 
     @property
     def without_logger(self) -> str | None:

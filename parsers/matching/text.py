@@ -12,7 +12,9 @@ _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOIS
 _EDGES = _NOISE.decode() + "\r\ufeff"
 THROWN = (
     rb"(?:Exception in thread \"[^\"]*\" |Caused by: |Exception: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b"
-    rb"|#? ?There is insufficient memory for the Java|(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM "
+    rb"|#? ?There is insufficient memory for the Java|#? ?An? (?:unexpected )?fatal error has been detected by the Java|Terminating due to java\."
+    rb"|(?:Error: )?Could not (?:create the Java Virtual|reserve enough space for)|Unrecognized VM option|Error occurred during initialization of VM"
+    rb"|(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM "
 )
 """The beginning of what Java prints of an exception, or of its own end."""
 LOG_MARK = regex.compile(rb"\d\d:\d\d:\d\d|\d{1,4}[-./]\d\d?[-./]\d{1,4}|\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b")

@@ -58,7 +58,7 @@ class BrokerRun:
     """Its own last event before it halted because of its disks or a fatal fault, without a shutdown; `end` is the start that follows, if there
     is one."""
     signal: Event | None = None
-    """The signal to end that it received."""
+    """The signal to end that it received, or the error for which it called System.exit, which begins a shutdown."""
     stopping: Event | None = None
     controlled: Event | None = None
     last_seen: Event | None = None
@@ -197,7 +197,7 @@ class _RunReader:
         if take is not None and not take(self, event):
             return
         run = self.current
-        if run is not None and run.outcome == "running" and self.announced is None and spoken(event):
+        if run is not None and (run.outcome == "running" or _halting(run, event)) and self.announced is None and spoken(event):
             run.last_seen = event
             run.seen[event.cluster] = event
 
@@ -281,7 +281,7 @@ class _RunReader:
             run.outcome, run.end = "failed" if self.phase == "given up" else "stopped", event
         elif event.event == "controlled-shutdown":
             run.controlled = event if event.reason != "retry" else run.controlled or event
-        elif event.event == "broker-signal":
+        elif event.event in _ASKED:
             run.signal = run.signal or event
             return True
         else:
@@ -382,11 +382,12 @@ _STARTING = ("starting", "announced")
 ID_TAKEN = re.compile(r"NodeExists|A broker is already registered")
 """The exception of a broker whose id is registered in ZooKeeper: by a running process, or by an old session that has not expired."""
 _STOPPING = named("broker-stopping", "controller-stopping")
+_ASKED = named("broker-signal", "truncation-refused")
 _OF_HOOK = _STOPPING | named("broker-stopped")
 _ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
 _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     **dict.fromkeys(of(role=Role.UP), _RunReader._started),
-    **dict.fromkeys(_ENDING, _RunReader._ending),
+    **dict.fromkeys(_ENDING | _ASKED, _RunReader._ending),
     **dict.fromkeys(of(role=Role.MARKER), _RunReader._marker),
     "broker-state": _RunReader._state,
     "last-line": _RunReader._last_line,
@@ -399,6 +400,12 @@ _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     "cluster-id-mismatch": _RunReader._refused,
     "broker-id-mismatch": _RunReader._refused,
 }
+
+
+def _halting(run: BrokerRun, event: Event) -> bool:
+    """Whether another thread printed the line while the process halted."""
+    halted = run.halted.at if run.halted is not None else None
+    return halted is not None and event.at is not None and halted <= event.at <= halted + STOPPED_AGAIN
 
 
 def _without_the_last(found: list[BrokerRun]) -> BrokerRun | None:

@@ -22,8 +22,10 @@ _BEGINS = of(role=Role.BEGINS)
 _MISMATCHES = named("cluster-id-mismatch", "broker-id-mismatch")
 _READ = _BEGINS | _MISMATCHES | named(_FIRST, "broker-state", "broker-started", "fatal-error")
 LOCKED = "locked"
+_THROWN_ALONE = "process-unformatted"
+"""The pattern of an exception that the error of main() repeats."""
 _ENDS = ENDS_PROCESS | HALTING | {LOCKED}
-_OF_START = re.compile(r"start(?:ing|up)|while waiting for|unable to register|meta\.properties|ConfigException")
+_OF_START = re.compile(r"start(?:ing|up)|Could not create the Java|while waiting for|unable to register|meta\.properties|ConfigException")
 _THROWN = re.compile(r"Inconsistent(?:ClusterId|BrokerId|NodeId)Exception")
 _OF_MAIN = re.compile(r"Exiting Kafka\b|Exception in thread \"main\"|(?:ERROR|FATAL)\s+\(kafka\.Kafka\$\)")
 """Kafka#main prints this of the process that it starts, never of one that is up."""
@@ -125,8 +127,10 @@ class _Attempt:
     def before(self, e: Event) -> bool:
         """Whether an error is of a later process whose start is not in evidence: one process prints each once. The text of an exception
         is repeated in each."""
-        return e.reason != LOCKED and any(
-            own.pattern in (LAST_ERROR, LAST_OF_HOOK) or (own.pattern, own.value) == (e.pattern, e.value) for own in self.errors
+        return (
+            e.reason != LOCKED
+            and e.pattern != _THROWN_ALONE
+            and any(own.pattern in (LAST_ERROR, LAST_OF_HOOK) or (own.pattern, own.value) == (e.pattern, e.value) for own in self.errors)
         )
 
 

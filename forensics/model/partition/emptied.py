@@ -34,7 +34,9 @@ class EmptiedLog(Record):
     broker: Annotated[Int32, "broker of the log"]
     process_start: Annotated[datetime | None, "when the process of the broker began"]
     at: Annotated[datetime | None, "when it created the log"]
-    in_sync_at: Annotated[datetime | None, "the last known time before at which it was in the ISR and the partition had a leader; null if no ISR is known"]
+    in_sync_at: Annotated[
+        datetime | None, "the last known time before at which it was in the ISR and the partition had a leader; null if no ISR is known"
+    ]
     only_in_sync: Annotated[bool, "no other replica was in the ISR then"]
     had_log: Annotated[bool, "an earlier process printed lines about the log"]
     evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"]
@@ -66,7 +68,9 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[EmptiedLo
             deleted = False
             if before is not None and (own is not None or _log_begins(broker, begun, cluster)):
                 led = (s.at for s in reversed(timeline.states) if s.leader >= 0 and broker in s.isr and not_after(s.at, before.at))
-                yield EmptiedLog(broker, begun, e.at, next(led, before.at), before.isr == (broker,), own is not None, quote(before.event, e))
+                yield EmptiedLog(
+                    broker, begun, e.at, next(led, before.at), before.isr == (broker,), own is not None, quote(before.event, e)
+                )
             elif unknown and own is not None and own.directory == e.directory is not None and not _loaded(replica, begun, e):
                 yield EmptiedLog(broker, begun, e.at, None, False, True, quote(own, e))
 

@@ -19,11 +19,9 @@ _NUMBER = regex.compile(r"\d+")
 
 
 def server_state(row: Row) -> Iterator[Row]:
-    """The new state of a server; STARTED is an event of its own."""
-    if row["reason"] == "STARTED":
-        yield {**row, "event": "broker-started"}
-    else:
-        yield row
+    """The new state of a server; STARTED and SHUTTING_DOWN are events of their own."""
+    event = {"STARTED": "broker-started", "SHUTTING_DOWN": "broker-stopping"}.get(row["reason"])
+    yield {**row, "event": event} if event else row
 
 
 def written_by_broker(row: Row) -> Iterator[Row]:

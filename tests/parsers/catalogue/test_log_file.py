@@ -423,6 +423,21 @@ def test_an_exception_in_the_line_of_its_error_is_its_cause() -> None:
     assert [row["key"] for row in of(read(line), "fatal-error")] == ["kafka.common.KafkaException: no at kafka.Kafka"]
 
 
+def test_an_exception_in_the_line_of_its_error_is_read_as_if_below_it() -> None:
+    head = (
+        "[2026-11-21 02:15:38,147] ERROR Error while flushing log for t-0 in dir C:\\kd with offset 8 (kafka.server.LogDirFailureChannel)"
+    )
+    thrown, trace = (
+        "java.nio.file.NoSuchFileException: C:\\kd\\t-0\\8.index",
+        "at sun.nio.fs.WindowsException.translate(WindowsException.java:79)",
+    )
+
+    def read_of(text: str) -> list[object]:
+        return [(r["event"], r.get("directory"), r.get("value"), r.get("reason")) for r in read(text) if r["event"] != "source"]
+
+    assert read_of(f"{head} {thrown} {trace}\n") == read_of(f"{head}\n{thrown}\n\t{trace}\n") != []
+
+
 def test_text_without_times_is_no_unknown_layout() -> None:
     assert of(read("nohup: ignoring input\nOpenJDK Server VM warning: x\n"), "problem") == []
 
