@@ -68,7 +68,7 @@ def exemplars(file: OwnFile) -> list[Exemplar]:
 
 def as_own(kind: str) -> str:
     """The file of a built-in rule with its exemplars, as a start for a file of one's own; what needs functions in Python is commented out.
-    Raises ValueError if the rest is no rule."""
+    Raises ValueError if the rest is not a rule."""
     if (detector := declared()[kind].get("detector")) != "errors":
         why = "is written in Python" if detector is None else f"finds {detector}, all of which are found already"
         raise ValueError(f"the rule {kind} {why}, so it is not printed; print a rule about errors, such as append-failed")

@@ -67,7 +67,7 @@ PRINTED = pa.struct([("facet", pa.string()), ("line", pa.int64()), ("time", pa.t
 # `steps_back`: the largest descents of more than a second. `consecutive`: whether the parts that these descents separate continue each
 # other in another order. `cut_at`: the length in characters at which the lines of the file were cut, if they were.
 # `repeated`: lines that were there twice, out of their place, and were read once.
-# `understood`: lines with words of Kafka's statements that were understood.
+# `understood`: lines with words of a statement of Kafka that were understood.
 # `suppressed`: messages that a rate limit dropped, as its own lines state. `informed`: a line has the level INFO.
 # `common_words`: words that all lines contain, apart from levels and loggers.
 COLLECTED = pa.struct(

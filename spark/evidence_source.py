@@ -58,10 +58,10 @@ class KafkaEvidence(DataSource):
 
     def _columns(self) -> Sequence[str]:
         if unknown := sorted(set(self.options) - set(OPTIONS)):
-            raise ValueError(f"{NAME}: there is no option {unknown[0]!r} (options: {', '.join(OPTIONS)})")
+            raise ValueError(f"{NAME}: unknown option {unknown[0]!r} (options: {', '.join(OPTIONS)})")
         named = _words(self.options, "columns") or EVENTS.names
         if missing := [name for name in named if name not in EVENTS.names]:
-            raise ValueError(f"{NAME}: there is no column {missing[0]!r} (columns: {', '.join(EVENTS.names)})")
+            raise ValueError(f"{NAME}: unknown column {missing[0]!r} (columns: {', '.join(EVENTS.names)})")
         return named
 
 

@@ -1,6 +1,6 @@
 """The engine in this process, one task after another: for small evidence on a machine without Java.
 
-Here: what stands for a session, its datasets and its sorting. Not here: when it is used (forensics.commands.evidence).
+Here: what replaces a session, its datasets and its sorting. Not here: when it is used (forensics.commands.evidence).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def suits(units: Iterable[Unit]) -> bool:
 
 @cache
 def in_process() -> SparkSession:
-    """What stands for a session where there is none, the same in each call."""
+    """The replacement for a session without Spark, the same in each call."""
     session = cast("SparkSession", _NoSession())
     use(session, InProcessBackend(session))
     return session

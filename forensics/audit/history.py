@@ -172,7 +172,7 @@ class History:
         }
 
     def _since(self) -> Iterator[Row]:
-        """The last run, and before it those that did not end since one that did."""
+        """The last run, and the runs before it that did not end, back to the last run that ended."""
         ended = [n for n, row in enumerate(self.runs[:-1]) if row["ended"] is not None]
         yield from self.runs[ended[-1] + 1 if ended else 0 :]
 

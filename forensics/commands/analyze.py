@@ -120,7 +120,7 @@ def command(paths: tuple[str, ...], case: str | None, force: bool, wanted: Repor
 
 
 def report(found: Input, progress: Progress, wanted: ReportRequest, new: NewCase | None = None) -> None:
-    """Shows the results, and then writes the new case and what else is requested: nobody waits for files to read the verdict."""
+    """Shows the results, and then writes the new case and what else is requested: the verdict does not wait for files."""
     selection, exports = wanted.request.selection(found.cluster), wanted.exports
     found.cluster.weights = dict(wanted.weights)
     found.to_keep = new is not None or exports.needs_case

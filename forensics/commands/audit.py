@@ -608,6 +608,6 @@ def _remarks(archive: AuditDirectory, read: Sequence[Leaf], judged: Sequence[Clu
         only = archive.named == 1
         remarks.append(
             f"{'Nothing' if only else 'Not everything'} names a cluster: {'everything' if only else 'the rest'} is taken to be one, "
-            f"{UNNAMED!r}; --layout tells clusters apart by their paths."
+            f"{UNNAMED!r}; --layout distinguishes clusters by their paths."
         )
     return remarks

@@ -120,7 +120,7 @@ def _read(context: click.Context, option: click.Parameter, given: str | None) ->
 
 
 def _foreign(arguments: Sequence[str]) -> str | None:
-    """Why the file of the working directory may be of somebody else; None if it is the user's own."""
+    """Why the file of the working directory may belong to another user; None if it is the user's own."""
     here = Path.cwd().resolve()
     if (evidence := next((a for a in arguments if os.path.isdir(a) and here.is_relative_to(os.path.realpath(a))), None)) is not None:
         return f"the directory lies in {evidence}"

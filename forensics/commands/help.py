@@ -38,7 +38,7 @@ UNFIT = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplem
 
 
 class Unread(Exception):
-    """The reader of stdout ended. Not an OSError: click would end with exit code 1, which stands for findings."""
+    """The reader of stdout ended. Not an OSError: click would end with exit code 1, which means findings."""
 
 
 class Command(click.Command):

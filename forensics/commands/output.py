@@ -55,7 +55,7 @@ def console() -> Console:
 
     class Output(Console):
         def on_broken_pipe(self) -> None:
-            """rich would end with exit code 1, which stands for findings."""
+            """rich would end with exit code 1, which means findings."""
             discard_stdout()
 
     return Output(highlight=False)

@@ -77,7 +77,7 @@ def command(
 
 
 def _partition(paths: tuple[str, ...], topic: str | None, partition: int | None) -> tuple[tuple[str, ...], str, int]:
-    """The evidence, and the partition, which may be the last word. Raises click.UsageError without one."""
+    """The evidence, and the partition, which may be the last argument. Raises click.UsageError without one."""
     if topic is None and partition is None and len(paths) > 1 and (named := _NAME.fullmatch(paths[-1])) and not os.path.lexists(paths[-1]):
         return paths[:-1], named["topic"], int(named["partition"])
     if topic is None or partition is None:

@@ -273,7 +273,7 @@ class _BrokerEvents:
         return next(best, None)
 
     def _before(self, f: Statement, broker: int, kind: str | None) -> Iterator[tuple[_Found, _Root]]:
-        """The last event that surely had begun, and was not over: what may have begun later is no cause. A loss comes after its causes;
+        """The last event that surely had begun, and was not over: what may have begun later is not a cause. A loss comes after its causes;
         another finding may be noticed a little before."""
         settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
         if (at := f.happened or f.end) is None:
@@ -490,7 +490,7 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
 def _impact(
     members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], told: Collection[str], *, ended: bool
 ) -> Iterator[Message]:
-    """`doubtful`: the partitions that may have lost records. `told`: kinds that are told before. `ended`: of a cluster before the one at the
+    """`doubtful`: the partitions that may have lost records. `told`: kinds that are reported before. `ended`: of a cluster before the one at the
     end."""
     yield from _impact_of_losses([f for f in members if f.loss])
     if doubtful:

@@ -233,7 +233,7 @@ def offered_are_the_lost(told: Told) -> Iterator[Violation]:
 
 
 def one_cut_one_place(told: Told) -> Iterator[Violation]:
-    """What is told to the reader of one event of one partition and group is one step."""
+    """What the report asks of the reader about one event of one partition and group is one step."""
     steps: dict[Any, list[Finding]] = defaultdict(list)
     for f in told.findings:
         if f.topic is not None and f.groups and not f.loss and not f.folds and named_in_steps(f.message_id):

@@ -269,7 +269,7 @@ class Statement(Record):
     end: Annotated[datetime | None, "end (UTC); null if it lasts to the end of the evidence, or is unknown"] = None
     offsets: Annotated[
         tuple[Range, ...],
-        "ranges of offsets, `end` exclusive; a null `end` is unknown. Of a loss: of those parts that are as sure as the finding",
+        "ranges of offsets, `end` exclusive; a null `end` is unknown. For a loss: its parts that are as sure as the finding",
     ] = ()
     committed: Annotated[bool | None, "whether the records were committed; null if unknown, or if the parts of a loss differ in it"] = None
     cause: Annotated[str | None, "cause, for kinds with several causes"] = None

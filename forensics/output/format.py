@@ -57,7 +57,7 @@ class FileFormat(Format):
     extension: str
     """Usual end of the file's name, as .json."""
     stdout: bool = True
-    """Whether `-` may stand for standard output."""
+    """Whether `-` may mean standard output."""
     summary: AuditSummary | None = None
     """None: the format is for one cluster."""
 

@@ -14,7 +14,7 @@ from forensics.model.message import Message, joined, said
 from forensics.thresholds import NAMED
 
 _GOES_ON = ("skips", "skipped", "unknown", "reset", "returns", "went-back")
-"""Outcomes that are told, the worst first."""
+"""Outcomes that are reported, the worst first."""
 
 
 def aftermath(loss: Statement, place: Place) -> Message | None:

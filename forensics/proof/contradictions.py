@@ -89,7 +89,7 @@ def _restarted(one: Event, other: Event, cluster: Cluster) -> bool:
 
 def _starts_elsewhere(term: Term, timeline: PartitionTimeline) -> Iterator[Contradiction]:
     """The leader's own line about the start of its epoch, against the batches and epoch files of all brokers, and their lines about the
-    epoch. What its process had before it knew a leader epoch may be of another cluster, and a leader that was restarted may have lost the
+    epoch. Records from before its process knew a leader epoch may be of another cluster, and a leader that was restarted may have lost the
     first records of its epoch."""
     start = next((e for e in term.evidence if e.event == "leader-start" and e.writer == term.leader), None)
     offset = start.log_end_offset if start is not None else None

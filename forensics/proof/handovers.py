@@ -447,7 +447,7 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
 
 
 def _perhaps_sent_again(piece: Piece, t: LeaderTransition) -> bool:
-    """The records may be those that are there now: a leader that was cut off appended them, nobody got an acknowledgement, and the producers
+    """The records may be those that are there now: a leader that was cut off appended them, no producer got an acknowledgement, and the producers
     sent them again to the next leader. Not if that leader was elected uncleanly: then the older records had been committed."""
     if piece.replaced_by is None:
         return False

@@ -72,7 +72,7 @@ class Loss:
 
     @property
     def worst(self) -> LostPart:
-        """The part that it is known for: one that was committed, else one that may have been."""
+        """Its worst part: a committed part, else a part that may have been committed."""
         return _worst(self.sure)
 
     @property

@@ -65,7 +65,7 @@ OF_PARTITION: Mapping[str, OfPartition] = {"statements": statements, "high-water
 
 
 def controller_epochs(finding: Finding, cluster: Cluster) -> Contradiction | None:
-    """The controller epochs of the cluster that began continue those of the one that ended, as within one cluster."""
+    """The controller epochs of the cluster that began continue those of the cluster that ended, as within one cluster."""
     before = next((c for c in cluster.whole if c.number == cluster.number - 1), None)
     if before is None or len({cluster.id, before.id} - {None}) > 1:
         return None

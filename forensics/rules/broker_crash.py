@@ -158,7 +158,7 @@ def finding(crash: Crash, kind: str, effects: tuple[Message, ...], affected: int
 
 
 def _later_start(crash: Crash) -> Event | None:
-    """The start that shows the crash, if it is no return to this cluster."""
+    """The start that shows the crash, unless it is a return to this cluster."""
     run = crash.run
     return run.end if crash.missing is None and run.end is not run.halted else None
 

@@ -21,7 +21,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def _halted(run: BrokerRun, cluster: Cluster) -> bool:
-    """The process ended itself, which halted-on-truncation tells, and its shutdown was a part of that."""
+    """The process ended itself (reported by halted-on-truncation), and its shutdown was a part of that."""
     halts = (e for e in cluster.of("truncation-refused") if node_of(e) == run.node and e.at is not None)
     return any((run.begin_at is None or run.begin_at <= e.at) and (run.end_at is None or e.at <= run.end_at) for e in halts if e.at)
 

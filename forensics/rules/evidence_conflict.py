@@ -187,7 +187,7 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
 
 
 def of_statements(found: Sequence[Contradiction]) -> Finding:
-    """All contradictions of one kind that one broker's statements begin, or the one that refutes a finding."""
+    """All contradictions of one kind that one broker's statements begin, or the contradiction that refutes a finding."""
     about = found[0].about
     confidence = CONFIDENCE.get(about, CERTAIN)
     events = [e for c in found for e in (c.one, c.other)]

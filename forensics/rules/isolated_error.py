@@ -24,7 +24,7 @@ def unexplained(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> 
 
 
 def not_stopped(error: Event, cluster: Cluster) -> bool:
-    """Whether the stop that failed to hand over is not in evidence as a whole (controlled_shutdown judges those)."""
+    """Whether the evidence lacks a part of the stop that failed to hand over (controlled_shutdown judges whole ones)."""
     return error.writer is None or cluster.next_of(error.writer, error.at, "broker-stopped") is None
 
 

@@ -71,7 +71,7 @@ def after_rules(
     alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
     incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
     for risks in _RISKS:
-        # in a cluster that ended, a setting can only have had consequences, and nobody can change it
+        # in a cluster that ended, a setting can only have had consequences, and cannot be changed
         yield from (_finding(risk, cluster.number) for risk in risks(incident) if risk.evidence and (risk.seen or not cluster.number))
 
 

@@ -27,7 +27,7 @@ _INTERNAL = {
 
 def made(errors: Sequence[Event], cluster: Cluster, partitions: Rows) -> Mapping[str, Any]:
     """When the topic was created at last, and what its absence meant. A broker that has just started does not know the topics yet and tries
-    to create one that exists: the partitions in evidence, or its creation before, show that."""
+    to create an existing topic: the partitions in evidence, or its creation before, show that."""
     first, last = errors[0], errors[-1]
     times = [e for e in cluster.of(*_MADE) if e.topic == last.topic and e.at and last.at]
     back = next((e for e in times if e.at and last.at and e.at >= last.at), None)

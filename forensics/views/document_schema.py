@@ -243,7 +243,7 @@ def difference() -> Schema:
     finding = record(
         {
             "id": ID,
-            "kind": described(TEXT, "a kind of finding; an older case may have one that this version no longer has"),
+            "kind": described(TEXT, "a kind of finding; an older case may have kinds that this version no longer has"),
             "severity": SEVERITY,
             "confidence": CONFIDENCE,
             "partitions": listed(record({"topic": TEXT, "partition": nullable(INTEGER), "offsets": RANGES})),

@@ -26,9 +26,9 @@ from forensics.words.formats import capital
 RANGES = 6
 """Partitions in the table of losses."""
 TOLD, LEAST = 7, 6
-"""Lines of the story, and of one that is filled up with what is small or belongs to other incidents."""
+"""Lines of the story, and of a story that is filled up with what is small or belongs to other incidents."""
 OFTEN = 3
-"""Events of one kind that are told one by one."""
+"""Events of one kind that are listed one by one."""
 SHORT = 40
 """Characters of a line in a few words."""
 CAUSES = 2
@@ -203,7 +203,7 @@ def _short(event: Happening, words: str, phrase: str = "short") -> str:
 
 
 LOSS, ROOT, CUT_OFF, BACK, EFFECT, OVER, SMALL, APART = 0, 1, 2, 3, 4, 5, 6, 10
-"""Weights of lines: the lightest are told. APART is added for what belongs to another incident."""
+"""Weights of lines: the lightest are shown. APART is added for what belongs to another incident."""
 
 
 def _weight(event: Happening, *, marked: bool) -> int:

@@ -27,7 +27,7 @@ class Happening:
     findings: tuple[Finding, ...]
     controllers: Collection[int] = ()
     times: int = 1
-    """How often it happened, if it is told once."""
+    """How often it happened, if it is listed once."""
 
     @property
     def kind(self) -> str:

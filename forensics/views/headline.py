@@ -266,7 +266,7 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> Iterator[Verdic
 
 
 def _safe(findings: Sequence[Finding], states: Partitions, ranges: Sequence[LostRange], end: datetime | None) -> Iterator[VerdictLine]:
-    """The proven partitions; without any of users' topics, if others were lost or are unknown, they are no comfort."""
+    """The proven partitions; without any of users' topics, if others were lost or are unknown, they do not help."""
     whole = [p for p in states if p["verdict"] in (INTACT, TAIL_CUT)]
     if not whole:
         return

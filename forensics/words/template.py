@@ -103,7 +103,7 @@ def outline(template: str) -> str | None:
 
 
 def alone(template: str) -> str | None:
-    """The name of the value, if the template is nothing else: a list of sentences then stands for each of them."""
+    """The name of the value, if the template is nothing else: a list of sentences then gives one sentence each."""
     pieces = _read(template)
     return pieces[0].name if len(pieces) == 1 and isinstance(pieces[0], _Hole) and not pieces[0].guard else None
 

@@ -82,7 +82,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Bytes that are no batch."""
+    """Bytes that do not form a batch."""
 
     position: int
     reason: str
@@ -259,7 +259,7 @@ _SEGMENT_OFFSETS = 2**31
 
 
 class _Search:
-    """The search for the next valid batch of magic 2 behind bytes that are no batch."""
+    """The search for the next valid batch of magic 2 behind bytes that do not form a batch."""
 
     def __init__(self, window: _ForwardReader) -> None:
         self._window = window

@@ -102,7 +102,7 @@ _QUOTED = re.compile(rb"\)[`\"']+$")
 
 def prefix_of(lines: Sequence[bytes], given: Sequence[Layout], *, named: bool = False) -> Prefix | None:
     """The prefix of a file with these first lines; None if the lines are not prefixed, or if it is not certain that the prefix names the
-    writer of a line: it may be a thread. `named`: only one that names a writer."""
+    writer of a line: it may be a thread. `named`: only a prefix that names a writer."""
     first = [line for line in lines if not goes_on(_text(line))]
     least = max(1, _SHARE * len(first))
     for shape in (*_learned([begin for line in first if (begin := _before_record(line, given))]), *_SHAPES):

@@ -38,7 +38,7 @@ _LINES = 5
 _MOST_WRITERS = 200
 _NEARLY_ALL = 0.9
 _FEW = 3
-"""Log lines that show where the text is: the rows of a long record, such as a list of settings, are no log lines."""
+"""Log lines that show where the text is: the rows of a long record, such as a list of settings, do not count."""
 _LOGGER = re.compile(r"(?:org\.apache\.(?:kafka|zookeeper)|kafka|state\.change\.logger)[\w.$]*")
 _BROKER = re.compile(
     r"(?:Broker id|brokerId|KafkaServer id|nodeId|node\.id|broker\.id)[ =:]+(\d+)|\[\w[\w ]*?(?: |\b)(?:broker|replicaId|id)=(\d+)"

@@ -253,7 +253,7 @@ class Unwrapper:
             yield from map(WriterRun.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
 
     def _heading(self, text: bytes, outer: Outer) -> str | None:
-        """The file or host whose lines follow this line; None if it is no heading."""
+        """The file or host whose lines follow this line; None if it is not a heading."""
         found = _SECTION.fullmatch(text)
         if found is None and text[-1:] in (b"-", b":") and (found := _OVER_LINES.match(text + b"\n" + outer.ahead(_NAME))) is not None:
             outer.skip(*((found.end() - len(text) - 1, 2) if found["ruled"] else (0, 0)))

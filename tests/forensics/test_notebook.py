@@ -90,7 +90,7 @@ def test_the_data_source_gives_all_events(session: SparkSession, there: Path) ->
     assert some.column_names == ["event", "topic"]
     assert set(some["event"].to_pylist()) == {"source", "config"}
     for load in (lambda: source.load("missing.tar.gz"), lambda: source.option("columns", "offsets").load(str(BUNDLE))):
-        with pytest.raises(AnalysisException, match=r"kafka-evidence: (missing.tar.gz: |there is no column 'offsets')"):
+        with pytest.raises(AnalysisException, match=r"kafka-evidence: (missing.tar.gz: |unknown column 'offsets')"):
             load().collect()
 
 

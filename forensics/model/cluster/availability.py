@@ -658,7 +658,7 @@ class Availability:
         return next((a for a in self.outages if run is not None and a.life is run), None)
 
     def ended_before(self, begin: datetime | None) -> Outage | None:
-        """The end of the process before the one that began at a time."""
+        """The end of the process before the process that began at a time."""
         return next((a for a in reversed(self.outages) if a.until == begin and a.life is not None and a.how != MISSED), None)
 
     def outage(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> Outage | None:
@@ -693,7 +693,7 @@ class Availability:
 
     def _unreachable(self, last: datetime, noticed: Event | None) -> Event | None:
         """When the first of the nodes that could not reach it from then on until `noticed` lost its connection. A connection that was lost
-        before its last line shows nothing, and after one that was restored it may have run on."""
+        before its last line shows nothing, and after a restored session it may have run on."""
         if noticed is None or noticed.at is None:
             return None
         first = (_last_attempts(own, last, noticed.at) for own in self._attempts)

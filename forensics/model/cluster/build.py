@@ -605,7 +605,7 @@ def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | No
 
 def _order_collections(sources: Iterable[Source], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
     """Collections of each node, oldest first, by the last write in each. A collection with disks saved since the last process start
-    sorts after those without: the latest collection must be the one with the current disks. Of equal times, which a copy may have set, the
+    sorts after those without: the latest collection must be the one with the current disks. If times are equal, as after a copy, the
     last log lines decide. Files outside of the directory that joined it,
     such as the output of a container, show nothing about when it was made."""
     members = _members(sources)

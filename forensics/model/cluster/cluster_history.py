@@ -416,7 +416,7 @@ def _lost_state(stay: _ClusterMembership) -> bool:
 
 
 def _registered_anew(groups: list[list[_ClusterMembership]]) -> list[list[_ClusterMembership]]:
-    """A broker that outlived its cluster: when all others had left it for the next one, the broker registered again without a restart.
+    """A broker that ran on after its cluster ended: when all others had left it for the next one, the broker registered again without a restart.
     From then on it is in the next cluster, whose id it names at its next start only."""
     for group in groups:
         for stay in group:

@@ -173,7 +173,7 @@ def _directories(settings: Settings) -> set[str]:
 
 
 def _renamed(sources: Iterable[Source]) -> list[str]:
-    """Renamed copies of checkpoints in the directory of the file itself: what an editor, an operator or a backup left behind. Of several copies without the file itself nothing shows which is the last, so none of them counts."""
+    """Renamed copies of checkpoints in the directory of the file itself: what an editor, an operator or a backup left behind. If there are several copies without the file itself, nothing shows which is the last, and none counts."""
     places: dict[tuple[str, str], list[str]] = defaultdict(list)
     for s in sources:
         if s.kind in CALLED and not is_unfinished(s.path):
@@ -191,7 +191,7 @@ LONGEST = 500
 
 def _quotations(sources: Iterable[Source], nodes: Mapping[str, Collection[int]]) -> list[str]:
     """Texts that quote lines of a broker whose own logs were collected: notes, mails, pastes. A line that the log lacks although it covers the
-    time and prints such lines was not printed by it; one that it has adds nothing. `nodes`: those that the lines of a log name as its writers."""
+    time and prints such lines was not printed by it; a line that it has adds nothing. `nodes`: those that the lines of a log name as its writers."""
     logs: dict[int, list[Source]] = defaultdict(list)
     texts: list[Source] = []
     for s in sources:

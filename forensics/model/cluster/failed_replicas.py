@@ -303,5 +303,5 @@ def _blamed(episode: Episode, partitions: Rows) -> list[Degradation]:
 
 
 def _one_after_the_other(episode: Episode) -> list[Episode]:
-    """Its parts, if brokers were missing only before or after others: what happened to single brokers is no event of the cluster."""
+    """Its parts, if brokers were missing only before or after others: what happened to single brokers is not an event of the cluster."""
     return [Episode(tuple(o for e in own for o in e.outs)) for own in _chains(episodes(episode.outs, lambda o: o.broker))]

@@ -28,7 +28,7 @@ _ENDS = ENDS_PROCESS | HALTING | {LOCKED}
 _OF_START = re.compile(r"start(?:ing|up)|Could not create the Java|while waiting for|unable to register|meta\.properties|ConfigException")
 _THROWN = re.compile(r"Inconsistent(?:ClusterId|BrokerId|NodeId)Exception")
 _OF_MAIN = re.compile(r"Exiting Kafka\b|Exception in thread \"main\"|(?:ERROR|FATAL)\s+\(kafka\.Kafka\$\)")
-"""Kafka#main prints this of the process that it starts, never of one that is up."""
+"""Kafka#main prints this about the process that it starts, never about a running one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _running(node: int, attempt: FailedStart, cluster: Cluster, *, locked: bool)
         return False
     before: datetime | None = None
     for run in cluster.availability(node).lives:
-        begin = run.begin_at or before  # a run whose start is not in evidence began after the end of the one before
+        begin = run.begin_at or before  # a run whose start is missing from the evidence began after the end of the run before
         if (locked if begin is None else begin < first) and (run.end_at is None or run.end_at > last):
             return True
         before = run.end_at or before
@@ -125,7 +125,7 @@ class _Attempt:
         return not ended and e.event != _FIRST and (e.event, e.pattern) not in self.marks
 
     def before(self, e: Event) -> bool:
-        """Whether an error is of a later process whose start is not in evidence: one process prints each once. The text of an exception
+        """Whether an error is of a later process whose start is missing from the evidence: one process prints each once. The text of an exception
         is repeated in each."""
         return (
             e.reason != LOCKED

@@ -109,8 +109,8 @@ def _runs(broker: int, at: datetime, cluster: Cluster) -> bool:
 
 
 def _ended(span: _Span, at: datetime, by: Event | None) -> Iterator[NoZooKeeper]:
-    """The span that ended with the connection of a broker, or else with the last process that knew nothing of ZooKeeper. Of one broker
-    alone it says nothing about ZooKeeper."""
+    """The span that ended with the connection of a broker, or else with the last process that knew nothing of ZooKeeper. For one broker
+    alone it shows nothing about ZooKeeper."""
     if len(span.lost) > 1:
         evidence = (*span.lost.values(), *((by,) if by is not None else ()))
         yield NoZooKeeper(span.begin, at if by is not None else None, at, tuple(sorted(span.lost)), evidence)

@@ -65,7 +65,7 @@ def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[St
 
 def unfinished(timeline: PartitionTimeline, cluster: Cluster) -> list[Streak]:
     """The last failures of logs that end with them, if no evidence shows the state of the partition: so it does not show whether they
-    lasted. Of a follower that is not known, too."""
+    lasted, also if the follower is unknown."""
     if timeline.states or any(r.leader_starts for r in timeline.replicas.values()):
         return []
     lasting = {id(e) for s in streaks(timeline) for e in s.events}

@@ -318,7 +318,7 @@ def _filter_of(log: Sequence[Source], files: Sequence[str]) -> Message | None:
 @cached_on_cluster
 def _rolled_together(cluster: Cluster) -> dict[int, Message]:
     """Brokers that roll their log together with other brokers. Before an appender renames its file to that of the hour, it deletes a file of
-    that name (DailyRollingFileAppender#rollOver in log4j): the one that another process has just rolled, or still writes to."""
+    that name (DailyRollingFileAppender#rollOver in log4j): the file that another process has just rolled, or still writes to."""
     logs = sorted(
         rolled_logs({s.path: s.nodes for s in cluster.sources if s.kind.endswith("-log")}), key=lambda log: log.name, reverse=True
     )

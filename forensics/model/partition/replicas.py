@@ -267,7 +267,7 @@ class _Walk:
 
     @property
     def epoch_of_end(self) -> int | None:
-        """The latest leader epoch of the records up to `end`: they were there when the end was seen, whatever the broker was told since.
+        """The latest leader epoch of the records up to `end`: they were there when the end was seen, whatever requests the broker got since.
         Records that a follower had when it began to follow are older."""
         if self.began is not None and self.end == self.began:
             return self.records_epoch

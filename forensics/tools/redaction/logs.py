@@ -390,7 +390,7 @@ class RewrittenRecord:
         return "".join(pieces)
 
     def _in_word(self, begin: int, end: int) -> str | None:
-        """A part of one of Kafka's words of which the rest is fixed: `Change` in `BrokerChangeListener`."""
+        """A part of a word of Kafka whose rest is fixed: `Change` in `BrokerChangeListener`."""
         for word in _WORD_IN_CODE.finditer(self.text, max(0, begin - _LONGEST), end + _LONGEST):
             if word.start() <= begin and end <= word.end() and (word.start(), word.end()) != (begin, end):
                 return self.text[begin:end] if word[0] in self._kept.words else None

@@ -3,7 +3,7 @@
 Here: topics, groups, transactional ids, hosts and cluster ids as wholes, addresses, the steps of paths, and all other text. Not here: the
 words that stay (vocabulary), the places where a statement fixes them (in_place), or how files are written (text, segments).
 
-Of free text only what is listed stays: words of Kafka, numbers that a reader took, stand-ins. A stand-in consists of letters: digits could
+From free text only what is listed stays: words of Kafka, numbers that a reader took, stand-ins. A stand-in consists of letters: digits could
 be read as numbers of brokers or partitions.
 """
 
@@ -105,7 +105,7 @@ class KeptWords:
 
 @dataclass
 class Seen:
-    """What readers found in the evidence that is no name."""
+    """What readers found in the evidence that is not a name."""
 
     ids: set[str] = field(default_factory=set)
     """Random ids that Kafka made, of topics and directories."""
@@ -201,7 +201,7 @@ class Names:
         return f"{before[-_SHORT:]}{self.add('word', inner)}{after[:_SHORT]}"
 
     def setting(self, key: str, value: str, values: Set[str] | None = None) -> str:
-        """The value of a setting: numbers of those of Kafka's settings that this tool reads, words of Kafka, and stand-ins. `values`: the
+        """The value of a setting: numbers of settings that this tool reads, words of Kafka, and stand-ins. `values`: the
         numbers that a reader took from these settings, if it does not read all."""
         value = masked(key, value)
         numeric = is_read(key) and NUMERIC.fullmatch(value.strip()) is not None

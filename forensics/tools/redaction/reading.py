@@ -67,7 +67,7 @@ def _filled(batch: pa.RecordBatch) -> Iterator[Row]:
 
 
 def _numbers(value: Any) -> Iterator[int]:
-    """The numbers in a column; readers also compute the offset before or after the one that they read."""
+    """The numbers in a column; readers also compute the offset before or after an offset that they read."""
     if isinstance(value, int):
         yield abs(value)
     elif isinstance(value, dict | list):

@@ -90,7 +90,7 @@ def words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def of_code() -> frozenset[str]:
-    """Names of Kafka's classes, states and errors, and the words of lists and values: what may stay in the varying parts of a statement."""
+    """Names of Kafka classes, states and errors, and the words of lists and values: what may stay in the varying parts of a statement."""
     samples = (sample.line for p in PATTERNS for sample in p.samples)
     texts = " ".join((*(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *samples, *map(_strings, _READERS), *_phrases_text()))
     named = {name for name in _NAME.findall(texts) if _OF_CODE.fullmatch(name) and not is_id(name)}
@@ -153,13 +153,13 @@ def of_settings() -> frozenset[str]:
 
 
 def is_setting(name: str) -> bool:
-    """Whether it consists of words of Kafka's settings."""
+    """Whether it consists of words of Kafka settings."""
     return of_settings().issuperset(name.split("."))
 
 
 @lru_cache(maxsize=1 << 12)
 def is_read(setting: str) -> bool:
-    """Whether it is one of Kafka's settings whose value this tool reads."""
+    """Whether it is a Kafka setting whose value this tool reads."""
     topics = {*settings_of.BROKER_NAMES, *(name for names in settings_of.BROKER_NAMES.values() for name in names)}
     return setting in topics or KEPT_SETTINGS.fullmatch(setting) is not None or setting in _OTHER_SETTINGS
 

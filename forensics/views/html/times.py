@@ -64,7 +64,7 @@ def said(context: Context, text: str, form: str = "") -> Markup:
 
 @pass_context
 def told(context: Context, text: str) -> Markup:
-    """A sentence of the first screen: its times in seconds; what stands between backticks is a command."""
+    """A sentence of the first screen: its times in seconds; text between backticks is a command."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return said(context, text, SECONDS)
