@@ -257,8 +257,8 @@ class Statement(Record):
     """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it. `salvageable`, `clients`,
     `written`, `records` and `parts` are those of a loss in one partition; `places` have their own."""
 
-    kind: Annotated[str, "kind of the finding, as `kafka-forensics rules` lists them"]
-    severity: Annotated[str, "critical, high, medium, low or info"]
+    kind: Annotated[str, "kind of the finding, as `kafka-forensics rules` lists them"] = ""
+    severity: Annotated[str, "critical, high, medium, low or info"] = ""
     confidence: Annotated[str, "certain, probable or possible"]
     topic: Annotated[str | None, "topic name; null if the finding is not about a single partition"] = None
     partition: Annotated[Int32 | None, "partition index; null if the finding is not about a single partition"] = None
@@ -465,12 +465,20 @@ class Finding(Statement):
         return replace(self, confidence=lower(self.confidence, confidence), parts=weaker(self.parts), places=there)
 
     def of_partition(self, topic: str, partition: int) -> Finding:
-        """The same finding for this partition. Nearly every finding passes here, and `replace` takes five times as long."""
+        """The same finding for this partition."""
+        return self._with(topic=topic, partition=partition)
+
+    def of_rule(self, kind: str, level: str) -> Finding:
+        """The same finding as one of this kind, and of this severity if it has none: a rule says neither again."""
+        return self._with(kind=self.kind or kind, severity=self.severity or level)
+
+    def _with(self, **changes: str | int) -> Finding:
+        """Nearly every finding passes here, and `replace` takes five times as long."""
         found = object.__new__(Finding)
         for put, value in zip(_PUT, _values(self), strict=True):
             put(found, value)
-        object.__setattr__(found, "topic", topic)
-        object.__setattr__(found, "partition", partition)
+        for name, value in changes.items():
+            object.__setattr__(found, name, value)
         return found
 
     def row(self) -> dict[str, Any]:

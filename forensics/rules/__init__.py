@@ -5,21 +5,22 @@ Here: how they become a Rule, also those of the user's files. Not here: whether 
 
 A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
 (the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
+Their findings get the kind of the file, and its level if they have no severity.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, TypeVar
 
 from forensics import rule_files
-from forensics.model.findings import ALL_STATE, Aggregation, Impact, Lasting, Purpose, Rule, Statement, Unrefuted, Urgency
+from forensics.model.findings import ALL_STATE, Aggregation, Finding, Impact, Lasting, Purpose, Rule, Statement, Unrefuted, Urgency
 from forensics.rules.detectors import functions_of
 from parsers.own_files import OwnFile
 from parsers.package_data import parsed, table
@@ -66,14 +67,20 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     if "urgency" in own:
         own["urgency"] = Urgency[own["urgency"]]
     own |= {name: of(own[name]) for name, of in _ENUMS.items() if name in own}
+    own |= {part: partial(_found, judges[name], kind, content["level"]) for part, name in _JUDGES.items() if name in judges}
     return Rule(
         **{"title": kind.replace("-", " ").capitalize(), **own, "kind": kind, "root_causes": frozenset(own.get("root_causes", ()))},
-        partition=judges.get("of_partition"),
-        cluster=judges.get("of_cluster"),
-        after_rules=judges.get("after_rules"),
         refuted=judges.get("refuted"),
         facts=judges.get("READS", ()),
     )
+
+
+_JUDGES = {"partition": "of_partition", "cluster": "of_cluster", "after_rules": "after_rules"}
+
+
+def _found(judge: Callable[..., Iterable[Finding]], kind: str, level: str, *scope: Any) -> Iterator[Finding]:
+    for finding in judge(*scope):
+        yield finding.of_rule(kind, level)
 
 
 def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:

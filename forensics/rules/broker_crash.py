@@ -116,15 +116,13 @@ def _unclean(life: BrokerRun) -> list[Event]:
 def _finding(crash: Crash, times: CrashTimes) -> Finding:
     dropped, headless = (of(crash.node, crash.time.start, crash.end) for of in (times.left, times.headless))
     effects = times.effects(crash.node, crash.time.start, crash.end)
-    return finding(crash, "broker-crash", tuple(effects), affected=len({*dropped, *headless}) or None)
+    return finding(crash, tuple(effects), affected=len({*dropped, *headless}) or None)
 
 
-def finding(crash: Crash, kind: str, effects: tuple[Message, ...], affected: int | None = None) -> Finding:
+def finding(crash: Crash, effects: tuple[Message, ...], affected: int | None = None) -> Finding:
     """The finding of one crash, which affected this number of partitions."""
     run, time, end, begun, later = crash.run, crash.time, crash.end, crash.run.asked, _later_start(crash)
     return Finding(
-        kind=kind,
-        severity="medium",
         confidence=crash.confidence,
         brokers=(crash.node,),
         start=time.start,

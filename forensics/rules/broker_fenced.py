@@ -92,8 +92,6 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     if not itself and not any(availability.went_on(e) for e in group):
         return _unheard(broker, group, back)
     return Finding(
-        kind="broker-fenced",
-        severity="medium",
         confidence="certain",
         brokers=(broker,),
         start=first.at,
@@ -112,8 +110,6 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     back = availability.returned(last.at or learnt)
     times, paused = _expiries(group), _paused(broker, learnt, cluster)
     return Finding(
-        kind="broker-fenced",
-        severity="medium",
         confidence="certain",
         brokers=(broker,),
         start=gone.at if gone is not None else first.at,
@@ -134,7 +130,6 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
 def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
     """A fencing without evidence that the process continued: it may also follow from a crash or a shutdown."""
     return Finding(
-        kind="broker-fenced",
         severity="low",
         confidence="possible",
         brokers=(broker,),

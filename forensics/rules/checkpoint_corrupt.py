@@ -33,7 +33,6 @@ def _finding(source: str, events: Sequence[Event]) -> Finding:
     first = events[0]
     topic, partition = _partition(first)
     return Finding(
-        kind="checkpoint-corrupt",
         severity="high" if source.rsplit("/", 1)[-1].startswith(("replication-offset", "leader-epoch")) else "medium",
         confidence="certain",
         topic=topic,

@@ -77,8 +77,6 @@ def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
 def _finding(broker: int, what: Message, event: Event, segment: Event | None, witness: Event | None = None) -> Finding:
     """`witness`: the checkpoint of another replica, which shows that the running broker did not write to the log."""
     return Finding(
-        kind="checkpoint-inconsistent",
-        severity="medium",
         confidence="certain" if witness is None else "probable",
         brokers=(broker,),
         start=event.at,

@@ -42,7 +42,6 @@ def _by(event: Event, loss: Loss) -> bool:
 
 def _finding(events: list[Event], loss: Loss | None) -> Finding:
     return Finding(
-        kind="client-side-echo",
         severity="info" if loss is not None else "medium",
         confidence="certain" if loss is not None else "probable",
         brokers=(loss.term.leader,) if loss is not None else (),

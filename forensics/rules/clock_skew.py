@@ -35,15 +35,12 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     yield from (_dates(days, nodes) for days, nodes in sorted(by_days.items()))
     told = {id(e): e for node in cluster.nodes.values() for e in node.clock.conflict}
     if brokers := tuple(node.id for node in cluster.nodes.values() if node.clock.conflict):
-        yield Finding(
-            kind="clock-skew", severity="info", confidence="possible", brokers=brokers, message="conflict", evidence=quote(told.values())
-        )
+        yield Finding(confidence="possible", brokers=brokers, message="conflict", evidence=quote(told.values()))
 
 
 def _dates(days: int, nodes: Sequence[Node]) -> Finding:
     """Lines with other dates than the records about the same events."""
     return Finding(
-        kind="clock-skew",
         severity="medium",
         confidence="probable",
         brokers=tuple(node.id for node in nodes),
@@ -65,7 +62,6 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
     seen_twice = any(s.path != log.path and abs(at - before) <= size + SAME_STEP for _, s, _, at in steps[1:])
     joined = log.first is not None and before - size < log.first
     return Finding(
-        kind="clock-skew",
         severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
         confidence="possible" if joined else "certain" if seen_twice else "probable",
         brokers=(node.id,),
@@ -89,7 +85,6 @@ def _finding(node: Node, cluster: Cluster) -> Finding:
     clock = node.clock
     doubt = _uncertainty(clock)
     return Finding(
-        kind="clock-skew",
         severity="medium" if abs(clock.skew_ms) >= HARMFUL_SKEW_MS else "info",
         confidence="certain" if doubt and (clock.uncertainty_ms or 0) < BUSY_MS else "probable",
         brokers=(node.id,),

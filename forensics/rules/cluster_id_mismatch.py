@@ -48,8 +48,6 @@ def _finding(node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
     elsewhere = first.key is not None
     back = up_again(node, last.at, cluster) if not elsewhere else None
     return Finding(
-        kind="cluster-id-mismatch",
-        severity="high",
         confidence="certain",
         brokers=() if elsewhere else (node,),
         start=first.at,

@@ -43,7 +43,6 @@ def _finding(came: Sequence[ClusterJoin], cluster: Cluster, partitions: Sequence
     kept = [p for p in partitions if p["inherited"]]
     names = tuple(f"{p['topic']}-{p['partition']}" for p in kept)
     return Finding(
-        kind="cluster-recreated",
         severity="high" if cause == "state-lost" else "medium",
         confidence="certain",
         brokers=tuple(sorted({b.node for b in came})),

@@ -38,7 +38,6 @@ def _offline(group: Sequence[Episode], cluster: Cluster) -> Finding:
         said("cluster-wide-degradation/span", broker=e.outs[0].broker, start=e.start, **e.over(), ended=cluster.number < 0) for e in group
     )
     return Finding(
-        kind="cluster-wide-degradation",
         severity="high" if any(o.end is None and o.back is None for o in whole.outs) else "medium",
         confidence=whole.confidence,
         brokers=tuple(sorted({o.broker for o in whole.outs})),
@@ -61,7 +60,6 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
     episode = found.episode
     causes = {o.cause for o in episode.outs}
     return Finding(
-        kind="cluster-wide-degradation",
         severity=found.severity,
         confidence="probable",
         brokers=tuple(sorted({o.broker for o in episode.outs})),

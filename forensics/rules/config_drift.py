@@ -178,7 +178,6 @@ def _in_force(drift: Drift, timeline: PartitionTimeline, at: datetime, cluster: 
 
 def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm | None) -> Finding:
     return Finding(
-        kind="config-drift",
         severity="high" if harm is not None else "medium",
         confidence="certain" if drift.before is not None else "probable",
         topic=topic,

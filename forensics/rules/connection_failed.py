@@ -132,7 +132,6 @@ def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
     first, last = found.span
     effects = tuple(times.unreached(target, found.nodes, first, last))
     return Finding(
-        kind="connection-failed",
         severity="high" if ran and (effects or len(found.nodes) > 1) else "medium" if ran or local else "low",
         confidence="certain",
         brokers=(target, *(n for n in found.nodes if n != target)),

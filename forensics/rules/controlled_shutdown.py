@@ -37,7 +37,6 @@ def _finding(node: int, who: Message, run: BrokerRun, cluster: Cluster) -> Findi
     begin = run.stopping or run.controlled
     asked = (run.controlled.reason or "asked") if run.controlled is not None else None
     return Finding(
-        kind="controlled-shutdown",
         severity="low" if asked == "failed" else "info",
         confidence=_confidence(node, run, cluster),
         brokers=(node,),

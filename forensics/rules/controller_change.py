@@ -38,8 +38,6 @@ def _after_others(before: tuple[int, int], epoch: int, events: list[Event], unkn
     first = events[0]
     assert first.controller is not None
     return Finding(
-        kind="controller-change",
-        severity="info",
         confidence="certain",
         brokers=(first.controller,),
         start=first.at,
@@ -55,8 +53,6 @@ def _finding(before: int, epoch: int, events: list[Event]) -> Finding:
     now = first.controller
     assert now is not None
     return Finding(
-        kind="controller-change",
-        severity="info",
         confidence="certain",
         brokers=(now,) if now == before else (now, before),
         start=first.at,

@@ -20,7 +20,7 @@ from forensics.rules.broker_crash import Crash, crashes, finding
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for crash in crashes([n for n in cluster.nodes.values() if not n.broker], cluster, times):
-        yield finding(crash, "controller-crash", (_effect(crash, cluster),))
+        yield finding(crash, (_effect(crash, cluster),))
 
 
 def _effect(crash: Crash, cluster: Cluster) -> Message:

@@ -71,7 +71,6 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
     returned = cluster.availability(broker).returned(episode.start) if episode.start is not None else None
     away = returned is None and any(o.end is None and o.back is None for o in episode.outs)
     return Finding(
-        kind="culprit-broker",
         severity="high" if away else "medium",
         confidence=episode.confidence,
         brokers=(broker,),
@@ -108,7 +107,6 @@ def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
     own = [o for o in episode.outs if (o.broker if found.side == "replica" else o.leader) == broker]
     held = max(whole.shared(broker, episode.end), len({o.name for o in episode.outs if o.broker == broker}))
     return Finding(
-        kind="culprit-broker",
         severity=found.severity,
         confidence="certain" if found.whole and found.alive else "probable",
         brokers=(broker,),

@@ -198,7 +198,6 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
     known = [p for p in sure if p.offsets.end is not None] or sure
     still_on = _all_on(sure, attrgetter("still_on"))
     return Finding(
-        kind="data-loss",
         loss=True,
         severity=_severity(loss) if timeline.conflicting_epoch is None else "medium",
         confidence=loss.confidence,
@@ -409,7 +408,6 @@ def _doubtful(doubt: Doubt, timeline: PartitionTimeline, cluster: Cluster) -> Fi
     }
     coordinators = of_coordinators(timeline.topic, doubt.committed, cluster) if doubt.how != "unflushed" else ()
     return Finding(
-        kind="data-loss",
         loss=True,
         severity="high" if emptied else "low" if doubt.how == "unflushed" and not doubt.start else "medium",
         confidence="possible",

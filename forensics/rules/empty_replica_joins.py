@@ -43,7 +43,6 @@ def _in_sync(removal: Removal, timeline: PartitionTimeline) -> tuple[State, Stat
 def _finding(removal: Removal, state: State, after: State | None) -> Finding:
     led = after is not None and after.leader == removal.broker
     return Finding(
-        kind="empty-replica-joins",
         severity="high" if led else "medium",
         confidence="probable",
         brokers=(removal.broker,),

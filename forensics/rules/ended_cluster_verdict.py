@@ -23,8 +23,6 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     own = judgement(timeline, cluster, ())
     if own.verdict in (LOST, UNKNOWN):
         yield Finding(
-            kind="ended-cluster-verdict",
-            severity="low",
             confidence="possible" if own.verdict == UNKNOWN else "certain",
             start=own.since,
             end=own.until,

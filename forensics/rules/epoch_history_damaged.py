@@ -156,7 +156,6 @@ def _followed(broker: int | None, timeline: PartitionTimeline) -> list[Cut]:
 def _finding(broker: int | None, what: Message, evidence: tuple[Event, ...], timeline: PartitionTimeline) -> Finding:
     cut = _followed(broker, timeline)
     return Finding(
-        kind="epoch-history-damaged",
         severity="high" if cut else "medium",
         confidence=_confidence(evidence),
         brokers=(broker,) if broker is not None else (),

@@ -41,7 +41,6 @@ def _shifted(cluster: Cluster) -> Iterator[Finding]:
     for (node, shift_ms), paths in sorted(found.items()):
         clock = cluster.nodes[node].clock
         yield Finding(
-            kind="evidence-conflict",
             severity="low",
             confidence="certain",
             brokers=(node,),
@@ -63,7 +62,6 @@ def _addresses(cluster: Cluster) -> Iterator[Finding]:
     for address, own in sorted(by_name.items()):
         brokers = tuple(sorted({name.node for name in own}))
         yield Finding(
-            kind="evidence-conflict",
             severity="low",
             confidence="certain",
             brokers=brokers,
@@ -107,7 +105,6 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 def _of_other_topic(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     names = {topic_id: topic for topic, topic_id in cluster.topic_ids.items()}
     return Finding(
-        kind="evidence-conflict",
         severity="low",
         confidence="certain",
         brokers=(disk.broker,),
@@ -123,7 +120,6 @@ def of_report(what: Sequence[Message], about: Collection[Finding], evidence: Seq
     """The report itself says what cannot be true together (forensics.invariants): no worse than what these findings say."""
     worst = max((f.severity for f in about), key=LEVELS.index, default="low")
     return Finding(
-        kind="evidence-conflict",
         severity=min(worst, "medium", key=LEVELS.index),
         confidence="certain",
         brokers=tuple(sorted({b for f in about for b in f.brokers[:1]})),
@@ -135,8 +131,6 @@ def of_report(what: Sequence[Message], about: Collection[Finding], evidence: Seq
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:
     return Finding(
-        kind="evidence-conflict",
-        severity="medium",
         confidence="certain",
         message="clusters",
         values=values(clusters=tuple(sorted(clusters))),
@@ -147,7 +141,6 @@ def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding
 def _misplaced(conflict: Conflict) -> Finding:
     path, says, surroundings = conflict.path, conflict.says, conflict.surroundings
     return Finding(
-        kind="evidence-conflict",
         severity="low",
         confidence="certain",
         brokers=(says, surroundings),
@@ -167,8 +160,6 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     bounds = value if isinstance(value, Interval) else None
     evidence = (*value.low, *value.high) if isinstance(value, Interval) else tuple(e for r in row.removed for e in r.evidence)
     return Finding(
-        kind="evidence-conflict",
-        severity="medium",
         confidence="certain",
         brokers=tuple(b for b in (row.new_leader, row.old_leader) if b is not None),
         leader_epoch=row.leader_epoch,
@@ -192,7 +183,6 @@ def of_statements(found: Sequence[Contradiction]) -> Finding:
     confidence = CONFIDENCE.get(about, CERTAIN)
     events = [e for c in found for e in (c.one, c.other)]
     return Finding(
-        kind="evidence-conflict",
         severity="low" if confidence == POSSIBLE else "medium",
         confidence=confidence,
         brokers=tuple(dict.fromkeys(e.writer for e in events if e.writer is not None)),
@@ -214,8 +204,6 @@ def _of_epochs(found: Sequence[Message], timeline: PartitionTimeline) -> Finding
     mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
     fall = epochs_that_fall(timeline) or ()
     return Finding(
-        kind="evidence-conflict",
-        severity="medium",
         confidence="certain",
         brokers=tuple(dict.fromkeys((*(t.leader for t in mixed), *(e.writer for e in fall[1:] if e.writer is not None)))),
         leader_epoch=timeline.conflicting_epoch,

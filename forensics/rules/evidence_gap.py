@@ -122,8 +122,6 @@ def _brokers(partition: Mapping[str, Any]) -> set[int]:
 
 def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
     return Finding(
-        kind="evidence-gap",
-        severity="low",
         confidence="certain",
         start=gaps[0].at,
         end=gaps[-1].last_at,
@@ -144,8 +142,6 @@ def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
     brief = _QUOTED.split(first.text or "", maxsplit=1)[0]
     one = len(files) == 1
     return Finding(
-        kind="evidence-gap",
-        severity="low",
         confidence="certain",
         brokers=(first.writer,) if first.writer is not None else (),
         message="unreadable",
@@ -164,8 +160,6 @@ def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partiti
     replicas = tuple(f"{p['topic']}-{p['partition']}" for p in partitions if set(brokers) & _brokers(p))
     empty = tuple(s.path for b in brokers for s in cluster.sources_of(b) if s.kind == "empty" and "server.log" in s.path.rpartition("/")[2])
     return Finding(
-        kind="evidence-gap",
-        severity="low",
         confidence="certain",
         brokers=brokers,
         message="empty-logs" if empty else what,
@@ -179,8 +173,6 @@ def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partiti
 def _lines_missing(broker: int, reasons: Sequence[Message], cluster: Cluster) -> Finding:
     logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log")]
     return Finding(
-        kind="evidence-gap",
-        severity="low",
         confidence="certain",
         brokers=(broker,),
         message="lines-missing",
@@ -191,8 +183,6 @@ def _lines_missing(broker: int, reasons: Sequence[Message], cluster: Cluster) ->
 
 def _limited(file: str, rows: int) -> Finding:
     return Finding(
-        kind="evidence-gap",
-        severity="low",
         confidence="certain",
         message="limited",
         values=values(file=file, rows=rows),
@@ -202,8 +192,6 @@ def _limited(file: str, rows: int) -> Finding:
 
 def _filtered(files: Sequence[str], reason: Message) -> Finding:
     return Finding(
-        kind="evidence-gap",
-        severity="low",
         confidence="certain",
         message="filtered",
         values=values(files=tuple(files), reason=reason),

@@ -70,7 +70,6 @@ def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster, **la
     leader = who(leaders[0], cluster) if len(leaders) == 1 else None
     other = said("fetch-failing/error", reason=streak.reason if streak.reason != "error" else None)
     return Finding(
-        kind="fetch-failing",
         severity="medium" if cause == _CLEANING_PAUSED else "low",
         confidence="certain",
         topic=timeline.topic,

@@ -91,8 +91,6 @@ def _explained(broker: int, reached: int, timeline: PartitionTimeline, cluster: 
 
 def _fallen(broker: int, before: Event, now: Event, end: int) -> Finding:
     return Finding(
-        kind="hw-regression",
-        severity="medium",
         confidence="certain",
         brokers=(broker,),
         start=before.at,
@@ -106,8 +104,6 @@ def _fallen(broker: int, before: Event, now: Event, end: int) -> Finding:
 def _finding(event: Event, *, leader_started: bool) -> Finding:
     """`leader_started`: the evidence shows the high watermark with which its leader started; otherwise that may be the explanation."""
     return Finding(
-        kind="hw-regression",
-        severity="medium",
         confidence="certain" if leader_started else "possible",
         brokers=(event.writer,) if event.writer is not None else (),
         start=event.at,

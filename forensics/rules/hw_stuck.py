@@ -100,8 +100,6 @@ def _finding(stuck: _Stuck, timeline: PartitionTimeline) -> Finding:
     assert disk.high_watermark is not None
     at = disk.high_watermark.at
     return Finding(
-        kind="hw-stuck",
-        severity="high",
         confidence="certain" if stuck.all_collected else "probable",
         brokers=(disk.broker,),
         leader_epoch=now.known_epoch,

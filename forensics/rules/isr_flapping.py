@@ -39,8 +39,6 @@ def _often(own: Sequence[AbsenceInterval]) -> list[AbsenceInterval]:
 def _finding(broker: int, own: Sequence[AbsenceInterval], timeline: PartitionTimeline) -> Finding:
     causes = Counter(i.cause for i in own)
     return Finding(
-        kind="isr-flapping",
-        severity="medium",
         confidence="certain",
         brokers=(broker,),
         start=own[0].start,

@@ -39,7 +39,6 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
     names = tuple(f"{p['topic']}-{p['partition']}" for p in away)
     on = None if rebalance.value is None else enabled(rebalance.value)
     return Finding(
-        kind="leader-imbalance",
         severity="low" if ready else "info",
         confidence="certain",
         brokers=(broker,),

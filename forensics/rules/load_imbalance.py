@@ -48,8 +48,6 @@ def _sigma(metric: str, found: BrokerLoads) -> float:
 def _finding(found: BrokerLoads, away: Sequence[int], metric: str, cluster: Cluster, evidence: tuple[Evidence, ...]) -> Finding:
     worst, mean = away[0], 1 / len(found.shares)
     return Finding(
-        kind="load-imbalance",
-        severity="low",
         confidence="certain" if cluster.measures else "probable" if set(found.shares) <= cluster.collected else "possible",
         brokers=tuple(away),
         values=values(

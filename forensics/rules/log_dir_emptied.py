@@ -45,7 +45,6 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
     first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
     wrong = any(abs(node.clock.skew_ms) >= MIN_SKEW_MS for node in cluster.nodes.values())  # a corrected time may be before or after
     return Finding(
-        kind="log-dir-emptied",
         severity="high" if sole or alone else "medium",
         confidence="possible" if wrong else "certain" if in_isr and any(row["had_log"] for _, row in own) else "probable",
         brokers=(broker,),

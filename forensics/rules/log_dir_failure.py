@@ -33,8 +33,6 @@ def _finding(failure: FailedDirectory) -> Finding:
     cause, at_start, earlier = _cause(failure), failure.lines[0].reason == AT_START, failure.lines[0].reason == EARLIER
     again = failure.again
     return Finding(
-        kind="log-dir-failure",
-        severity="high",
         confidence="certain",
         brokers=(broker,) if broker is not None else (),
         start=failure.at,

@@ -107,7 +107,6 @@ def _span(differ: Sequence[int], same: Mapping[int, bool | None], one: Disk, oth
 def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
     one, other = parting.one, parting.other
     return Finding(
-        kind="log-divergence",
         severity="high",
         confidence="probable",
         brokers=(one.broker, other.broker),
@@ -130,7 +129,6 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
     one, other = conflict.one, conflict.other
     spans = joined(Range(*span) for span in conflict.spans)
     return Finding(
-        kind="log-divergence",
         severity="high" if conflict.proven else "medium",
         confidence="probable" if conflict.proven else "possible",
         brokers=tuple(dict.fromkeys(b for b in (one.broker, other.broker) if b is not None)),
@@ -176,7 +174,6 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Differe
     segments: list[Event] = [e for pair in pairs for d in pair if (e := d.end_event()) is not None]
     leader = timeline.standing.leader if (timeline.standing.leader or 0) >= 0 else None
     return Finding(
-        kind="log-divergence",
         severity="critical" if proven else "high",
         confidence="certain" if proven else "possible",
         brokers=brokers if odd is None else tuple(dict.fromkeys((odd, *brokers))),

@@ -29,7 +29,6 @@ def _led_next(event: Event, timeline: PartitionTimeline) -> Term | None:
 
 def _finding(event: Event, term: Term | None) -> Finding:
     return Finding(
-        kind="log-wiped-at-load",
         severity="high" if term is not None else "medium",
         confidence="certain",
         brokers=(event.writer,) if event.writer is not None else (),

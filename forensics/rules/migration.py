@@ -27,7 +27,6 @@ def _finding(m: Migration, cluster: Cluster) -> Finding:
     nodes = dict.fromkeys((*m.controllers, *m.brokers, *m.kraft, *m.zookeeper, *(e.writer for e in m.events if e.writer is not None)))
     stopped = bool(m.failed) and m.control is None
     return Finding(
-        kind="migration",
         severity="high" if stopped else "low" if m.finished is None else "info",
         confidence="certain",
         brokers=tuple(nodes),

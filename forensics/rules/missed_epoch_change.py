@@ -80,8 +80,6 @@ def _finding(broker: int, kept: _Kept, between: Sequence[Term]) -> Finding:
     old, new, kept_line = kept.lines
     one_file = old.source == kept_line.source
     return Finding(
-        kind="missed-epoch-change",
-        severity="high",
         confidence="certain" if one_file else "probable",
         brokers=(broker,),
         leader_epoch=kept.epoch,

@@ -32,8 +32,6 @@ def _finding(broker: int, added: State, joined: State | None, elected: Term | No
     before, after = next((s.replicas for s in timeline.states if s.replicas and broker not in s.replicas), ()), timeline.assigned
     raised = before and set(before) < set(after) and not any(s.removing for s in timeline.states)
     return Finding(
-        kind="new-replica",
-        severity="info",
         confidence="certain",
         brokers=(broker,),
         leader_epoch=added.known_epoch,

@@ -30,8 +30,6 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     groups = sorted({e.value for e in timeline.of("group-coordinated") if e.value})
     return Finding(
-        kind="offset-commit-loss",
-        severity="high",
         confidence=loss.confidence,
         brokers=(loss.term.leader,),
         leader_epoch=loss.term.epoch,

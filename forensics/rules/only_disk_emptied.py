@@ -52,8 +52,6 @@ def _only_there(node: int, again: Event, partitions: Rows) -> list[str]:
 
 def _finding(node: int, directory: str, before: Event, again: Event, names: Sequence[str], cluster: Cluster) -> Finding:
     return Finding(
-        kind="only-disk-emptied",
-        severity="high",
         confidence="certain",
         brokers=(node,),
         start=before.at,

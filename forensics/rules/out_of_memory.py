@@ -74,8 +74,6 @@ def _finding(errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Fi
     back = cluster.next_of(node, last.at, "broker-starting") if node is not None else None
     until = crash.until if crash is not None else back.at if back is not None else None
     return Finding(
-        kind="out-of-memory",
-        severity="high",
         confidence="certain",
         brokers=(node,) if node is not None else (),
         start=start,

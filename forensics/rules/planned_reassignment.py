@@ -39,8 +39,6 @@ def _finding(
     now = timeline.standing
     after = tuple(b for b in now.replicas if b not in now.removing)
     return Finding(
-        kind="planned-reassignment",
-        severity="info",
         confidence="certain",
         brokers=tuple(b for b in after if b not in before) or after,
         start=min(times, default=None),

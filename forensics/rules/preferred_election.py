@@ -107,8 +107,6 @@ TRIGGERS = frozenset({"AutoTriggered", "AdminClientTriggered", "ZkTriggered", "c
 
 def _finding(before: Term, term: Term, lines: Sequence[Event], trigger: str | None, shown_by: Event | None) -> Finding:
     return Finding(
-        kind="preferred-election",
-        severity="info",
         confidence="certain" if lines else "probable",
         brokers=(term.leader,),
         leader_epoch=term.epoch,

@@ -36,7 +36,6 @@ def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: C
     latest, leaderless = _latest(w, times), {name for b in kept for name in b.led}
     voters, searching = len(w.voters), by_role(w.searching, cluster.controllers)
     return Finding(
-        kind="quorum-lost",
         severity="medium" if orderly and not leaderless and voters == 1 else "high",
         confidence="certain" if _is_certain(w) else "probable",
         brokers=_nodes(w),
@@ -127,8 +126,6 @@ def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[Message]
 def _of_brokers(w: NoLeader) -> Finding:
     """The finding if no evidence of the quorum itself was collected."""
     return Finding(
-        kind="quorum-lost",
-        severity="high",
         confidence="probable" if len(w.searching) > 1 else "possible",
         brokers=w.searching,
         start=w.latest,

@@ -51,7 +51,6 @@ def _back_by(voter: int, events: list[Event], cluster: Cluster) -> Finding:
     assert first.offset is not None and first.previous_offset is not None
     shown = not observer or would_show(voter, cluster, LOG, *PLACED, since=first.at, until=events[-1].at)  # that it removed its copy itself
     return Finding(
-        kind="raft-truncation",
         severity="low" if observer else "medium",
         confidence="certain" if shown else "possible",
         brokers=(voter,),
@@ -68,8 +67,6 @@ def _committed(events: list[Event]) -> Finding:
     first = events[0]
     assert first.high_watermark is not None and first.previous_offset is not None
     return Finding(
-        kind="raft-truncation",
-        severity="high",
         confidence="probable",
         brokers=(first.writer,) if first.writer is not None else (),
         start=first.at,

@@ -42,7 +42,6 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
     mark = _highest_mark(timeline)
     committed = mark if mark is not None and mark > min(b.start for b in batches) else None
     return Finding(
-        kind="records-outside-log",
         severity="medium" if leader is None and not other_topic else "low",
         confidence="certain",
         brokers=brokers,

@@ -29,8 +29,6 @@ def _log_start(moved: Sequence[Event]) -> int | None:
 def _finding(deleted: Sequence[Event], moved: Sequence[Event], timeline: PartitionTimeline) -> Finding:
     events = sorted((*moved, *deleted), key=lambda e: (e.at is None, e.at))
     return Finding(
-        kind="retention",
-        severity="info",
         confidence="certain",
         brokers=tuple(sorted({e.writer for e in events if e.writer is not None})),
         start=events[0].at,

@@ -327,7 +327,6 @@ def _finding(risk: _Risk, number: int) -> Finding:
     shown = f"{risk.key}={'never' if risk.value == NEVER else risk.value}"
     internal = bool(names) and set(names) <= INTERNAL_TOPICS and not seen
     return Finding(
-        kind="risky-setting",
         severity=min(risk.severity, "low", key=LEVELS.index) if internal or number else risk.severity,
         confidence="certain",
         topic=names[0] if len(names) == 1 else None,

@@ -120,7 +120,6 @@ def _finding(log: _Log, damages: Sequence[_Damage], overlaps: Sequence[Overlap],
     files = list(dict.fromkeys([*(d.stretch.segment.source for d in damages), *(o.segment.source for o in overlaps)]))
     log_end, reach = log.disk.log_end_offset, log.disk.reach
     return Finding(
-        kind="segment-corrupt",
         severity="high" if leads or alone else "medium" if log.disk.state is None else "low",
         confidence="certain",
         brokers=(log.broker,),

@@ -67,8 +67,6 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
     return Finding(
-        kind="stale-controller",
-        severity="high",
         confidence="certain",
         brokers=(stale.controller,) if stale.controller is not None else (),
         leader_epoch=stale.leader_epoch,
@@ -113,8 +111,6 @@ def _changed_isr_after(at: datetime, epoch: int, replica: Replica) -> bool:
 def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: PartitionTimeline) -> Finding:
     end = later.at if later is not None else None
     return Finding(
-        kind="stale-controller",
-        severity="high",
         confidence="certain",
         brokers=(led.broker,),
         leader_epoch=led.epoch,
@@ -132,7 +128,6 @@ def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster)
         None,
     )
     return Finding(
-        kind="stale-controller",
         severity="medium",
         confidence="certain",
         brokers=(controller,) if controller >= 0 else (),

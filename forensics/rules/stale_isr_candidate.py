@@ -59,8 +59,6 @@ def _in_one_file(earlier: Event, later: Event) -> bool:
 
 def _finding(broker: int, state: State, last: Event) -> Finding:
     return Finding(
-        kind="stale-isr-candidate",
-        severity="medium",
         confidence="certain",
         brokers=(broker,),
         leader_epoch=state.known_epoch,

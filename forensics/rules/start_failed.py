@@ -63,7 +63,6 @@ def _finding(
     affected = sorted({*missing, *leaderless})
     each = tuple(said("start-failed/each", times=number, why=c.why if c is not None else None) for c, number in causes.most_common())
     return Finding(
-        kind="start-failed",
         severity="medium" if all(c is not None and c.name == INTERRUPTED for c in causes) else "high",
         confidence="certain",
         brokers=(node,) if node is not None else (),
@@ -126,7 +125,6 @@ def _second_process(node: int | None, attempts: Sequence[FailedStart], cluster: 
     first, last = attempts[0], attempts[-1]
     cause, locked = cause_of(first.errors, starting=True), any(e.reason == LOCKED for e in first.errors)
     return Finding(
-        kind="start-failed",
         severity="low",
         confidence="certain",
         brokers=(node,) if node is not None else (),

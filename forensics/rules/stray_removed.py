@@ -31,7 +31,6 @@ def _assigned(event: Event, timeline: PartitionTimeline, cluster: Cluster) -> St
 
 def _finding(event: Event, assigned: State | None) -> Finding:
     return Finding(
-        kind="stray-removed",
         severity="medium" if assigned is not None else "info",
         confidence="probable" if assigned is not None else "certain",
         brokers=(event.writer,) if event.writer is not None else (),

@@ -20,8 +20,6 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _finding(topic: str, deletions: Sequence[Event]) -> Finding:
     return Finding(
-        kind="topic-deleted",
-        severity="info",
         confidence="certain",
         topic=topic,
         start=deletions[0].at,

@@ -53,8 +53,6 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
     return Finding(
-        kind="topic-recreated",
-        severity="info",
         confidence="certain",
         topic=topic,
         start=gone[0].at,

@@ -51,8 +51,6 @@ def find_hanging(where: str, cluster: Cluster) -> tuple[Message, ...]:
 def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     offsets = sorted({b["base_offset"] for _, b in markers})
     return Finding(
-        kind="transaction-marker-loss",
-        severity="high",
         confidence=loss.confidence,
         brokers=(loss.term.leader,),
         leader_epoch=loss.term.epoch,

@@ -34,8 +34,6 @@ def _whole(removal: Removal, replica: Replica) -> bool:
 
 def _finding(removal: Removal) -> Finding:
     return Finding(
-        kind="truncate-to-start",
-        severity="medium",
         confidence="certain",
         brokers=(removal.broker,),
         leader_epoch=removal.under_epoch,

@@ -33,7 +33,6 @@ def _finding(row: Handover, election: Election, lost: Loss | None, timeline: Par
     silent = silent_leaders((before,), timeline, cluster) if before is not None and not certain_election else ()
     log_end = term.began if term.start_offset is not None else None
     return Finding(
-        kind="unclean-election",
         severity="low" if silent else "medium" if not certain_election else "high" if certain and lost is None else "critical",
         confidence="certain" if certain_election else "possible",
         brokers=(term.leader, *(b for b in isr if b != term.leader)),

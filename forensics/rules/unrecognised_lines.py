@@ -16,8 +16,6 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     if not total:
         return
     yield Finding(
-        kind="unrecognised-lines",
-        severity="info",
         confidence="certain",
         values=values(lines=total, sources=len(odd)),
         evidence=tuple(Evidence(s.path, None, None, sample[:600]) for s in odd[:8] for sample in list(s.samples)[:1]),

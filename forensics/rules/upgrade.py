@@ -58,7 +58,6 @@ def _finding(group: Sequence[VersionChange], raised: Sequence[_Raised], cluster:
     steps = _steps(target, raised, left, cluster) if last and upwards else ()
     until, crashed = max(map(_ended, group)), [c.node for c in group if c.outage is not None and c.outage.how != CONTROLLED]
     return Finding(
-        kind="upgrade",
         severity="low" if left or not upwards else "info",
         confidence="certain",
         brokers=nodes,

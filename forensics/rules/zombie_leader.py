@@ -59,8 +59,6 @@ def _accepted(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Valu
 def _finding(before: Term, term: Term, followed: FollowerStart, refused: list[Event], lost: bool, accepted: Values) -> Finding:
     ahead = values(reached=followed.offset, new_start=term.began) if lost else ()
     return Finding(
-        kind="zombie-leader",
-        severity="high",
         confidence="certain" if refused else "probable",
         brokers=(before.leader, term.leader),
         leader_epoch=before.epoch,

@@ -26,8 +26,6 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 def _finding(w: NoZooKeeper, cluster: Cluster, kept: Sequence[Unreplaced]) -> Finding:
     others = tuple(n.id for n in cluster.nodes.values() if n.broker and n.id not in cluster.collected)
     return Finding(
-        kind="zookeeper-lost",
-        severity="high",
         confidence="probable" if others else "certain",
         brokers=w.brokers,
         start=w.latest,

@@ -38,8 +38,6 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
             first, only = episode.outs[0], episode.only
             crashed = back and first.cause != RESTARTED  # its crash has a finding of its own
             yield Finding(
-                kind=kind,
-                severity=declaration["level"],
                 confidence=episode.confidence,
                 topic=only.topic if only is not None else None,
                 partition=only.partition if only is not None else None,

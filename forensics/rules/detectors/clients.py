@@ -30,19 +30,17 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
                 if reader.client.outcome in asked.get("outcomes", (reader.client.outcome,)) and (offsets is None) is (
                     "offsets" not in asked
                 ):
-                    yield _finding(kind, declaration, reader, offsets, loss, timeline)
+                    yield _finding(kind, asked, reader, offsets, loss, timeline)
 
     return {"of_partition": of_partition, "merged": _merged}
 
 
 def _finding(
-    kind: str, declaration: Mapping[str, Any], reader: GroupReader, offsets: Range | None, loss: Loss, timeline: PartitionTimeline
+    kind: str, asked: Mapping[str, Any], reader: GroupReader, offsets: Range | None, loss: Loss, timeline: PartitionTimeline
 ) -> Finding:
-    client, end, asked = reader.client, log_end(timeline), declaration["find"]
+    client, end = reader.client, log_end(timeline)
     share = client.protocol == SHARE
     return Finding(
-        kind=kind,
-        severity=declaration["level"],
         confidence=lower("probable" if "outcomes" not in asked or _known(reader, end) else "possible", loss.confidence),
         brokers=(loss.term.leader,),
         leader_epoch=loss.term.epoch,

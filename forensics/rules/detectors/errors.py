@@ -57,7 +57,6 @@ _STATEMENT = frozenset(f.name for f in fields(Finding))
 class _Find:
     """A table `[[find]]`, with the functions that it names."""
 
-    kind: str
     declared: Mapping[str, Any]
     where: Sequence[_Test]
     unless: Sequence[_Test]
@@ -66,10 +65,9 @@ class _Find:
     own: Callable[..., Values | None]
 
     @classmethod
-    def of(cls, kind: str, declared: Mapping[str, Any], functions: Mapping[str, Any]) -> _Find:
+    def of(cls, declared: Mapping[str, Any], functions: Mapping[str, Any]) -> _Find:
         common = [_field(name, functions) for name in declared.get("group", ("writer",))]
         return cls(
-            kind,
             declared,
             [(_field(name), found) for name, found in declared.get("where", {}).items()],
             [(_field(name), found) for name, found in declared.get("unless", {}).items()],
@@ -97,7 +95,7 @@ class _Find:
         back = own["back"] if "back" in own else cluster.next_of(node, last.at, *until) if until and node is not None else None
         cause = cause_of(errors) if named == WHY else None
         statement = {
-            "severity": declared["severity"],
+            "severity": declared.get("severity", ""),
             "confidence": declared.get("confidence", "certain"),
             **({"topic": scope[0].topic, "partition": scope[0].partition} if len(scope) > 1 else {}),
             "brokers": nodes,
@@ -120,7 +118,7 @@ class _Find:
         }
         statement |= {name: value for name, value in values.items() if name in _STATEMENT}
         known = ((name, value) for name, value in values.items() if name not in _STATEMENT)
-        return Finding(kind=self.kind, **statement, values=tuple(v for v in known if not (v[1] is None or v[1] is False or v[1] == ())))
+        return Finding(**statement, values=tuple(v for v in known if not (v[1] is None or v[1] is False or v[1] == ())))
 
 
 def _field(name: str, functions: Mapping[str, Any] = MappingProxyType({})) -> Callable[[Event], Any]:
@@ -169,7 +167,7 @@ def _of_cluster(finds: Iterable[_Find], cluster: Cluster, partitions: Rows) -> I
 
 def judges(kind: str, declared: Mapping[str, Any]) -> Mapping[str, Any]:
     functions = {"often": often, **functions_of(kind)}
-    finds = [_Find.of(kind, {"severity": declared["level"], **find}, functions) for find in declared["find"]]
+    finds = [_Find.of(find, functions) for find in declared["find"]]
     of_partition, of_cluster = ([f for f in finds if (f.declared.get("of") == "partition") is way] for way in (True, False))
     return {
         **functions,

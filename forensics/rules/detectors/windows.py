@@ -68,7 +68,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
 
     def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         for found in condition(timeline, cluster):
-            yield _finding(kind, found, _cause(found.why, causes) if causes else found.cause, cluster)
+            yield _finding(found, _cause(found.why, causes) if causes else found.cause, cluster)
 
     def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
         own = [dict(f.whole.values) for f in group] if united else []
@@ -81,10 +81,9 @@ def _union(brokers: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({b for of_one in brokers for b in of_one or ()}))
 
 
-def _finding(kind: str, found: _FoundWindow, cause: str | None, cluster: Cluster) -> Finding:
+def _finding(found: _FoundWindow, cause: str | None, cluster: Cluster) -> Finding:
     window = found.window
     return Finding(
-        kind=kind,
         severity="low" if found.silent else found.severity,
         confidence="possible" if found.silent or found.gap else "probable" if found.assumed else "certain",
         brokers=found.brokers,

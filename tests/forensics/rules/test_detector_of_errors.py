@@ -27,8 +27,8 @@ def found(find: Mapping[str, Any], *lines: str) -> list[Finding]:
     """The findings of a table, in the log of broker 1."""
     log = "[2026-11-21 01:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n" + "".join(lines)
     cluster = report({"broker-1/logs/server.log": log}).cluster
-    judge = errors.judges("made-up", {"level": "high", "find": [{"events": ["fatal-error"], **find}]})["of_cluster"]
-    return sorted(judge(cluster, []), key=lambda f: (f.start, f.severity))
+    judge = errors.judges("made-up", {"find": [{"events": ["fatal-error"], **find}]})["of_cluster"]
+    return sorted((f.of_rule("made-up", "high") for f in judge(cluster, [])), key=lambda f: (f.start, f.severity))
 
 
 def test_errors_of_one_node_within_an_hour_are_one_finding() -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from forensics.model.cluster.facts import Cluster
-from forensics.rules.evidence_conflict import of_cluster
+from forensics.rules import rule_of
 from forensics.words import words
 from tests.forensics.staged import START, table
 from tests.support import local
@@ -61,7 +61,7 @@ def test_clock_is_as_uncertain_as_two_times_of_which_nothing_shows_the_right_one
     found, cluster = shifted({LOG: log(timedelta(0)), COPY: log(HOURS, LINES[:-1])})
     assert found == {COPY: HOURS}
     assert cluster.nodes[1].clock.uncertainty_ms == HOURS // timedelta(milliseconds=1)
-    (conflict,) = of_cluster(cluster, ())
+    (conflict,) = rule_of("evidence-conflict").cluster(cluster, ())  # type: ignore[misc]
     assert words(conflict).summary == f"{COPY} repeats lines of other logs of broker 1 with times 2.0 h later"
     assert "Nothing in the evidence shows which times are right." in words(conflict).explanation
 

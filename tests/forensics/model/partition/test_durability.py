@@ -25,7 +25,7 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import together
 from forensics.model.record import reader
-from forensics.rules.risky_setting import after_rules
+from forensics.rules import rule_of
 from forensics.words import summary, text, words
 from tests.forensics.staged import Story, of, report
 from tests.forensics.staged import at as clock
@@ -246,7 +246,7 @@ def lost(topic: str, cause: str, partition: int = 0, **fields: Any) -> Finding:
 def risks(known: Cluster, rows: Sequence[dict[str, Any]], *findings: Finding) -> dict[str | None, Finding]:
     by_kind = Findings()
     by_kind.add(findings)
-    found = list(after_rules(known, rows, by_kind))
+    found = list(rule_of("risky-setting").after_rules(known, rows, by_kind))  # type: ignore[misc]
     assert len({f.cause for f in found}) == len(found), "one finding for each setting and value"
     assert all(f.evidence and words(f).next_steps and f.severity in LEVELS for f in found)
     return {f.cause: f for f in found}

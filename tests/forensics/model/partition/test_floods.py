@@ -19,8 +19,8 @@ from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.runs import folded
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, timelines
-from forensics.rules import evidence_gap, isr_flapping
 from forensics.words import summary
+from tests.support.local import found_by
 
 NOON = datetime(2026, 11, 21, 12)
 OF_FLOODS = {"isr-shrink", "isr-update", "isr-expand", "append-refused", "fetch-error"}
@@ -83,14 +83,14 @@ def test_flood_is_cut_between_two_tellings_of_the_whole_isr() -> None:
     assert fewer.final is not None and whole.final is not None and fewer.final.isr == whole.final.isr
     absent = [(i.start, i.end) for i in intervals(fewer, Cluster())]
     assert absent and set(absent) <= {(i.start, i.end) for i in intervals(whole, Cluster())}
-    (finding,) = evidence_gap.of_partition(fewer, Cluster())
+    (finding,) = found_by("evidence-gap", fewer, Cluster())
     count = sum(e.count or 0 for e in gaps)
     assert count == 5002 + 1 - events.num_rows + 2
     assert f"{count:,} events" in summary(finding) and (finding.start, finding.end) == (gaps[0].at, gaps[-1].last_at)
-    assert not list(evidence_gap.of_partition(whole, Cluster()))
-    (flapping,) = isr_flapping.of_partition(fewer, Cluster())
+    assert found_by("evidence-gap", whole, Cluster()) == []
+    (flapping,) = found_by("isr-flapping", fewer, Cluster())
     assert f"left the ISR at least {len(absent)} times" in summary(flapping)
-    assert "1,000 times" in summary(next(isr_flapping.of_partition(whole, Cluster())))
+    assert "1,000 times" in summary(found_by("isr-flapping", whole, Cluster())[0])
 
 
 def test_one_that_is_within_the_limit_is_whole() -> None:
