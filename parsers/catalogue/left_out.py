@@ -43,12 +43,15 @@ class LeftOut:
         self._suppressed = 0
         self._informed = False
         """A line has the level INFO."""
+        self._levelled = False
+        """A line has another level."""
         self._common: dict[bytes, Sequence[bytes]] | None = None
         """Words that all lines so far contain, each with the bytes around it in the forms in which lines print it; None before the first
         line."""
 
     def chunk(self, data: bytes) -> None:
         self._informed = self._informed or b"INFO" in data
+        self._levelled = self._levelled or any(level in data for level in _LEVELS)
         if _IN_ALL_NOTES in data and any(word in data for word in _DROPPED):
             self._suppressed += sum(max((int(n) for n in found.groups() if n), default=1) for found in _NOTE.finditer(data))
         if self._common is None or self._common:
@@ -75,6 +78,7 @@ class LeftOut:
         """Adds the signs of another part of the log to this one."""
         self._suppressed += other._suppressed
         self._informed = self._informed or other._informed
+        self._levelled = self._levelled or other._levelled
         if other._common is not None:
             own = other._common if self._common is None else self._common
             self._common = {word: forms for word, forms in own.items() if word in other._common}
@@ -84,7 +88,7 @@ class LeftOut:
         words = sorted(self._common or (), key=lambda word: (-len(word), word))[:MOST_WORDS]
         return {
             "suppressed": self._suppressed,
-            "informed": self._informed,
+            "informed": self._informed or not self._levelled,
             "common_words": [word.decode("ascii", "replace") for word in words],
         }
 

@@ -26,6 +26,7 @@ happen to have the same length."""
 _READ = 64
 """Lines with the greatest length in a sample that are read."""
 _STATEMENT = 24
+_INDENT = (b"\t", b" ", b"\n", b"")
 _NUMBERS = regex.compile(r"[^a-zA-Z ]+")
 _LOGGER = re.compile(rb"(?m)^.* \((?:kafka|org\.apache\.kafka|state\.change)\.[\w.$]+\)[ \t\r]*$")
 """A logger after the message. If most lines were cut, the layout seems to have no logger; a few whole lines show that it does."""
@@ -84,9 +85,9 @@ class LineLengths:
 
     def _read(self, data: bytes, begin: int, end: int, layouts: LayoutsInUse, *, logged: bool) -> None:
         """Adds one of the lines. `logged`: some lines print their logger after the message."""
-        if end < len(data) and not layouts.begins(data, end + 1):
-            return  # a record of several lines ends in a later one
         text = data[begin:end].decode("utf-8", "replace").rstrip("\r")
+        if end < len(data) and not layouts.begins(data, end + 1) and (text.endswith((")", " ")) or data[end + 1 : end + 2] in _INDENT):
+            return  # a record of several lines ends in a later one; a terminal wraps lines without an indent
         record, layout = _record(text, layouts)
         if record is None or layout is None:
             return

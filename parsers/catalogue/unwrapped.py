@@ -43,12 +43,14 @@ class Unwrapped(Reading):
         self.count = 0
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
+        self.received: list[datetime | bytes | None] = []  # times of the wrapper of the first and the last line
         self.ends: list[datetime] = []  # times of the first and the last record of a source whose newest record comes first
 
     def add(self, run: WriterRun, *, of_store: bool = False) -> None:
         """Keeps lines until `flush`, except those that are there twice."""
         run = self.repeats.without(run, of_store=of_store)
         self.lines.add(run)
+        self.received = (self.received or run.utc)[:1] + run.utc[-1:]
         self.size += sum(map(len, run.text)) + len(run)
         self.count += len(run)
 
@@ -117,8 +119,12 @@ class Unwrapped(Reading):
         }
 
     def span(self) -> Row:
-        """First and last time of a source whose newest record comes first, in the order of the file; nothing for others."""
-        return {"first": self.ends[0], "last": self.ends[-1], "last_own": None} if self.ends else {}
+        """First and last time of a source whose newest record comes first, in the order of the file, or whose records have only the times of their
+        wrapper; nothing for others."""
+        if self.ends:
+            return {"first": self.ends[0], "last": self.ends[-1], "last_own": None}
+        first, last = (time_of(self.received[0]), time_of(self.received[-1])) if self.received else (None, None)
+        return {"first": first, "last": last, "last_own": last, "clock": "utc"} if self.survey.first is None and first and last else {}
 
     def _compare(self, done: int) -> None:
         """Compares the wrapper's UTC with the wall clock of the records, at lines spread over the chunk."""

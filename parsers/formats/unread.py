@@ -13,10 +13,14 @@ from parsers.schemas import Member, Row, problem
 
 REDACTION = "kafka-forensics-redacted.json"
 """The file that marks redacted evidence."""
+_FRAMES = r'\s*\{.*"frames"\s*:.*"values"\s*:\s*\[\s*\['
+"""Data frames of Grafana, in which the lines come after all labels and times."""
 _UNREAD = tuple(
     (re.compile(expression, re.DOTALL), f"{what} cannot be read here; {instead}")
     for expression, what, instead in (
         (r'\s*\{.*"columns"\s*:\s*\[\s*\[', "JSON with a list for each column", "export its rows as JSON or CSV"),
+        (_FRAMES, "JSON with a list for each column", "download the logs as JSON or CSV"),
+        (r'\s*\{\s*"log"\s*:\s*\{.*"entries"', "a recording of a browser (HAR)", "save the answer that has the lines as a file"),
         (
             r"\s*(?:(?:--|SET |USE |/\*)[^\n]*\s+)*(?:INSERT INTO|COPY [^\n]{1,2000} FROM stdin;|(?:CREATE|DROP|LOCK) (?:TABLE|DATABASE|SCHEMA)\b)",
             "a dump in SQL",
@@ -44,7 +48,8 @@ def _problem_of(head: Head) -> str | None:
 
 
 def _is_unread(head: Head) -> bool:
-    return LOG_LINE.search(head.text) is not None and _problem_of(head) is not None
+    lines = LOG_LINE.search(head.text) is not None or ('"frames"' in head.text and re.match(_FRAMES, head.text, re.DOTALL) is not None)
+    return lines and _problem_of(head) is not None
 
 
 def _leave_rows(stream: BinaryIO, member: Member) -> Iterator[Row]:

@@ -31,6 +31,8 @@ _CHANGED = 3
 """Records needed to accept that a file changes to an unlisted layout: a single line may just be damaged."""
 _VARYING = 3
 """Texts of any length in a pattern, which an expression may try to end anywhere."""
+_OBJECT = ('{"', '[{"')
+"""A record of JSON, in which a message is no text between others: its escapes are not those of the line."""
 _GUESSES = 3
 """Lines from which a layout is learned even if they contain no known message."""
 _HITS = 120
@@ -109,7 +111,8 @@ def _best_group(sample: LogSample, listed: Layout | None, line: str | None) -> l
 def _layout_of_group(group: Sequence[Line]) -> Layout | None:
     """The layout of such lines; None if their pattern is not valid or too vague."""
     pattern = pattern_of(group, formats_of(group)[0])
-    return _compiled(pattern) if pattern.count("%t") <= _VARYING and not _SENTENCE.search(pattern) else None
+    vague = pattern.count("%t") > _VARYING or pattern.startswith(_OBJECT) or _SENTENCE.search(pattern)
+    return None if vague else _compiled(pattern)
 
 
 _SENTENCE = regex.compile(r"(?:\b[A-Za-z]{2,} ){3}|\w(?:Exception|Error)\b")

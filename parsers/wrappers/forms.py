@@ -28,7 +28,7 @@ SHORT = _PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _N
 
 _CRI = re.compile(rb"(" + ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.DOTALL)
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
-_STAMPED = re.compile(rb"(" + ISO + rb") (.*)", re.DOTALL)
+_STAMPED = re.compile(rb"(?:(" + ISO + rb")|\d\d-\d\d \d\d:\d\d:\d\d) (.*)", re.DOTALL)
 _COMPOSE = re.compile(_NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
 _DYNO = re.compile(rb"(" + ISO + rb") [a-z][\w-]{0,62}\[([\w.-]{1,100})\]: ?(.*)", re.DOTALL)
 _PRI = re.compile(rb"^pri=(\w+) t=(\S+) at=\S+ ")
@@ -62,7 +62,7 @@ def _cri(text: bytes) -> Peeled | None:
 
 
 def _stamped(text: bytes) -> Peeled | None:
-    """`kubectl logs --timestamps`, `docker logs -t`."""
+    """`kubectl logs --timestamps`, `docker logs -t`, and the short times of stern, which are local and without a year."""
     match = _STAMPED.fullmatch(text)
     return Peeled(match[2], utc=match[1]) if match else None
 
@@ -172,15 +172,19 @@ _PAIRS = 3
 """Pairs of which one has a line of a log; fewer are the text of a line."""
 
 
-def _logfmt(text: bytes) -> Peeled | None:
-    """Names and values, `ts=… host=… msg="…"`, as vector, promtail and logcli print them."""
+def pairs_of(text: bytes) -> Sequence[Mapping[str, str]]:
+    """The names and values of a line, `ts=… host=… msg="…"`, as vector, promtail and logcli print them; nothing for other lines."""
     fields: dict[str, str] = {}
     at = 0
     while (pair := _PAIR.match(text, at)) is not None and pair.end() > at:
         value = pair[2] if pair[2] is not None else pair[3]
         fields[pair[1].decode()] = unescaped(value).decode("utf-8", "replace")
         at = pair.end()
-    return of_object(dict(zip(known_names(fields), fields.values(), strict=True))) if at == len(text) and len(fields) >= _PAIRS else None
+    return (dict(zip(known_names(fields), fields.values(), strict=True)),) if at == len(text) and len(fields) >= _PAIRS else ()
+
+
+def _logfmt(text: bytes) -> Peeled | None:
+    return of_object(pairs[0]) if (pairs := pairs_of(text)) else None
 
 
 _ESCAPE = re.compile(rb"\\(.)", re.DOTALL)

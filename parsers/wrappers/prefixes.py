@@ -8,13 +8,12 @@ here: wrappers that are known by their form alone (forms), or the names that may
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from parsers.layouts import Layout, fitting
 from parsers.learning.layout import goes_on, layout_of
-from parsers.matching.text import THROWN
 from parsers.wrappers.forms import ISO
 from parsers.wrappers.json_records import is_record_of_json
 from parsers.wrappers.peeled import RAW, Peeled
@@ -37,13 +36,19 @@ _FEW_NAMES = 9
 """Names that need not recur in the first lines."""
 
 
+_LEVEL = re.compile(rb"\b(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b")
+_LOG4J = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] +(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
+_CLOSED = re.compile(rb"\)[`\"']+$")
+"""Quotes after a line; they are before it, too."""
+
+
 class _Prefixed(NamedTuple):
     name: str
     text: str
 
 
 class Prefix:
-    """Removes what is before the lines."""
+    """Removes what is before the lines, and the quotes after them."""
 
     def __init__(self, shape: re.Pattern[bytes], names: set[str], is_record: Callable[[str], bool]) -> None:
         self._shape = shape
@@ -60,44 +65,8 @@ class Prefix:
                 if len(self._names) < _MOST_NAMES:
                     self._names.add(name)
                 self._last = name
-                return Peeled(match["text"], writer=name, utc=match["utc"])
+                return Peeled(_CLOSED.sub(rb")", match["text"]), writer=name, utc=match["utc"])
         return Peeled(text, writer=self._last)
-
-
-class Lead:
-    """Removes what an unknown program or a person printed before log lines: `INFO|5652/0|22-01-19|[2022-…`, quotes, indentation."""
-
-    def __init__(self, constant: re.Pattern[bytes] | None) -> None:
-        self._constant = constant
-
-    def peel(self, text: bytes) -> Peeled:
-        if self._constant is not None and (lead := self._constant.match(text)) is not None:
-            text = text[lead.end() :]
-        return Peeled(_QUOTED.sub(rb")", text[marks.end(1) :]) if (marks := _MARKS.match(text)) is not None else text)
-
-
-def lead_of(lines: Sequence[bytes], given: Sequence[Layout]) -> Lead | None:
-    """The lead of a file with these first lines; None if its log lines have none. A lead is the same before nearly all of them, except for
-    its digits."""
-    leads = [found[1] for line in lines if (found := _LED.match(line)) is not None]
-    forms = Counter(_DIGITS.sub(rb"\\d+", re.escape(lead)) for lead in leads if not _MARKS_ALONE.fullmatch(lead))
-    form, count = forms.most_common(1)[0] if forms else (b"", 0)
-    # what is before the time may be a field of the layout, unless it has a time of its own
-    learned = layout_of(b"\n".join(lines), given) if form and not _TIMED.search(leads[0]) else None
-    whole = learned is not None and learned.layout is not None and learned.trouble is None
-    constant = re.compile(form) if count >= max(1, _SHARE * len(leads)) and not whole else None
-    return Lead(constant) if constant is not None or any(map(_MARKS.match, lines)) else None
-
-
-_TIMED = re.compile(rb"\d\d:\d\d:\d\d")
-_DIGITS = re.compile(rb"\d+")
-_LEVELS = rb"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
-_LOG4J = rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] +" + _LEVELS + rb" "
-_LED = re.compile(rb"(.{0,120}?)(?=" + _LOG4J + rb")")
-_MARKS_ALONE = re.compile(rb"(?:[ \t>`\"'*]|\xe2\x80[\x98-\x9d])*")
-_MARKS = re.compile(rb"((?:[ \t>`\"'*]|\xe2\x80[\x98-\x9d])+)(?:" + _LOG4J + rb"|" + _LEVELS + rb" |" + THROWN + rb")")
-"""Quotes and blanks before a log line or an exception."""
-_QUOTED = re.compile(rb"\)[`\"']+$")
 
 
 def prefix_of(lines: Sequence[bytes], given: Sequence[Layout], *, named: bool = False) -> Prefix | None:
@@ -105,7 +74,8 @@ def prefix_of(lines: Sequence[bytes], given: Sequence[Layout], *, named: bool = 
     writer of a line: it may be a thread. `named`: only a prefix that names a writer."""
     first = [line for line in lines if not goes_on(_text(line))]
     least = max(1, _SHARE * len(first))
-    for shape in (*_learned([begin for line in first if (begin := _before_record(line, given))]), *_SHAPES):
+    begins = [begin for line in first if (begin := _before_record(line, given))]
+    for shape in (*_learned(begins, lambda: _is_of_layout(lines, given)), *_SHAPES):
         matches = [match for line in first if (match := _match(shape, line)) is not None]
         if len(matches) < least:
             continue
@@ -121,31 +91,38 @@ def prefix_of(lines: Sequence[bytes], given: Sequence[Layout], *, named: bool = 
 
 _STAMP = (
     rb"\d{4}-\d\d-\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)(?!\w))?"
-    rb"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})?|@[0-9a-f]{24}|\d{10}\.\d{1,9}"
+    rb"|(?:[A-Z][a-z]{2} [ \d]\d|\d\d-\d\d) \d\d:\d\d:\d\d(?:\.\d{1,9})?|@[0-9a-f]{24}|\d{10}\.\d{1,9}"
 )
 _PIECE = re.compile(
     rb"(?P<stamp>" + _STAMP + rb")|(?P<number>\d+)(?![\w./-])|(?P<word>[^\s\[\]()<>{}|:,;=\"']+)|(?P<blank>[ \t]+)|(?P<sign>.)", re.DOTALL
 )
-_MAY_BEGIN = re.compile(rb"(?:(?<=[\s\]:|>])|(?<=^))(?=[\[(<]?(?:\d{4}[-/]|TRACE|DEBUG|INFO|WARN|ERROR|FATAL)|\{)")
+_MAY_BEGIN = re.compile(rb"(?:(?<=[\s\]:|>+`\"'])|(?<=^))(?=[\[(<]?(?:\d{4}[-/]|TRACE|DEBUG|INFO|WARN|ERROR|FATAL)|\{)")
 _ZONED = re.compile(rb"\d{4}-\d\d-\d\d.\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\Z")
 _LONGEST = 300
 """Bytes of a prefix."""
-_LEVEL = re.compile(rb"\b(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b")
+
+
+def _is_of_layout(lines: Sequence[bytes], given: Sequence[Layout]) -> bool:
+    """Whether what is before the lines is a field of their layout."""
+    learned = layout_of(b"\n".join(lines), given)
+    return learned.layout is not None and learned.trouble is None
 
 
 def _before_record(line: bytes, given: Sequence[Layout]) -> bytes:
     """What is before the last place at which a record in a listed layout begins: whatever copied a line puts its own time before that of the writer."""
+    if line.startswith((b"{", b"[{")):
+        return b""  # a record of JSON that may be cut, and what is before its text is no prefix
     places = [found.start() for found in _MAY_BEGIN.finditer(line, 0, _LONGEST)]
     is_one = (at for at in reversed(places) if _is_record(line[at:], given))
     begin = line[: next(is_one, 0)]
-    return b"" if _LEVEL.search(begin) else begin
+    return b"" if _LEVEL.search(begin) and _LOG4J.match(line, len(begin)) is None else begin
 
 
 def _is_record(text: bytes, given: Sequence[Layout]) -> bool:
     return is_record_of_json(text) if text[:1] == b"{" else fitting(_text(text[:RAW]), given) is not None
 
 
-def _learned(begins: Sequence[bytes]) -> Iterator[re.Pattern[bytes]]:
+def _learned(begins: Sequence[bytes], of_layout: Callable[[], bool]) -> Iterator[re.Pattern[bytes]]:
     """The expressions for lines with these prefixes: constant text, times and numbers, and one of the words as the name, or none."""
     groups: dict[tuple[str | bytes, ...], list[list[re.Match[bytes]]]] = defaultdict(list)
     for begin in begins:
@@ -157,10 +134,14 @@ def _learned(begins: Sequence[bytes]) -> Iterator[re.Pattern[bytes]]:
     columns = list(zip(*group, strict=True))
     words = [at for at, column in enumerate(columns) if column[0].lastgroup == "word"]
     varying = [at for at in words if len({piece[0] for piece in columns[at]}) > 1]
-    constant = sorted((at for at in words if at not in varying), key=lambda at: not are_writers([_text(columns[at][0][0])], [""]))
+    named = [at for at in words if at not in varying and are_writers([_text(columns[at][0][0])], [""])]
+    levelled = any(_LEVEL.fullmatch(columns[at][0][0]) for at in words)
+    constant = [*named, *(at for at in words if at not in (*varying, *named) and not levelled)]
     marked = any(column[0].lastgroup in ("stamp", "number") for column in columns) or not words
-    for name in (*varying, *constant, *((-1,) if marked and not varying else ())):
+    for name in (*varying, *constant):
         yield _expression(columns, name, set(varying))
+    if (marked and not varying) or not of_layout():
+        yield _expression(columns, -1, set(varying))
 
 
 def _expression(columns: Sequence[Sequence[re.Match[bytes]]], name: int, varying: set[int]) -> re.Pattern[bytes]:

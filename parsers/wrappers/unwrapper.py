@@ -25,10 +25,10 @@ from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.matching.text import THROWN
 from parsers.thresholds import QUARTER
 from parsers.wrappers.exports import ExportRecord, Records, records_of
-from parsers.wrappers.forms import FORMS, STAMPED, pod
+from parsers.wrappers.forms import FORMS, STAMPED, pairs_of, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled, epoch
-from parsers.wrappers.prefixes import Lead, Prefix, lead_of, prefix_of
+from parsers.wrappers.prefixes import Prefix, prefix_of
 from parsers.wrappers.roles import Roles, roles, with_roles
 from parsers.wrappers.runs import LineForm, learned, of_table, run_of
 
@@ -169,7 +169,7 @@ class Unwrapper:
         self._given = given
         self._believed: set[str] = set()
         self._section = ""
-        self._prefix: Prefix | Lead | None = None
+        self._prefix: Prefix | None = None
         self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
         self._ended = False
         self._forms: list[LineForm] = []
@@ -190,14 +190,13 @@ class Unwrapper:
             self._forms = [form for form in (of_table(*reader.table),) if form is not None] if reader.table is not None else []
             return True
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
-        if learned_roles := roles(record for line in lines if line[:1] in (b"{", b"[") for record in objects(line)):
+        if learned_roles := roles(record for line in lines for record in (objects(line) if line[:1] in (b"{", b"[") else pairs_of(line))):
             self._roles, self._named = learned_roles, partial(with_roles, roles=learned_roles)
         wrapped = sum(self.wraps(line) for line in lines) > 0 or _OVER_LINES.search(head) is not None or self._learns(lines)
         texts = [text for line in lines if (text := _uncoloured(line).rstrip(b"\r"))]
         inner = [peeled for text in texts for peeled in self._once(text) or ()]
         if 2 * sum(peeled.form != STAMPED for peeled in inner) < len(texts):
-            prefix = prefix_of(texts, self._given, named=2 * len(inner) >= len(texts))
-            self._prefix = prefix or (lead_of(texts, self._given) if not inner else None)
+            self._prefix = prefix_of(texts, self._given, named=2 * len(inner) >= len(texts))
         return wrapped or self._prefix is not None
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
@@ -214,7 +213,7 @@ class Unwrapper:
         """Whether this line has a wrapper."""
         if depth == MAX_DEPTH:
             return False
-        if _SECTION.fullmatch(text) or text.startswith(_CURSOR) or _COLOUR.search(text):
+        if _SECTION.fullmatch(_uncoloured(text)) or text.startswith(_CURSOR) or _VERBOSE.match(text) or _COLOUR.search(text):
             return True
         inner = self._once(text.removeprefix(_MARK).rstrip(b"\r"))
         if inner is None:
@@ -242,6 +241,8 @@ class Unwrapper:
             text, number, byte = next_line
             if text.startswith(_CURSOR):
                 yield from map(WriterRun.of, self._entry(outer, number, byte))
+            elif (at := _VERBOSE.match(text)) is not None:
+                yield from map(WriterRun.of, self._verbose(at, outer, number, byte))
             elif (section := self._heading(text, outer)) is not None:
                 self._section = section
             elif (line := self._straight(text, number, byte)) is not None:
@@ -254,7 +255,7 @@ class Unwrapper:
 
     def _heading(self, text: bytes, outer: Outer) -> str | None:
         """The file or host whose lines follow this line; None if it is not a heading."""
-        found = _SECTION.fullmatch(text)
+        found = _SECTION.fullmatch(text := _uncoloured(text))
         if found is None and text[-1:] in (b"-", b":") and (found := _OVER_LINES.match(text + b"\n" + outer.ahead(_NAME))) is not None:
             outer.skip(*((found.end() - len(text) - 1, 2) if found["ruled"] else (0, 0)))
         return found[found.lastgroup or 0].decode("utf-8", "replace").strip() if found is not None else None
@@ -405,6 +406,9 @@ class Unwrapper:
             return records
         if first == b"[":
             return pod(text) or (of_json(text, self._named) if ARRAY.match(text) else None)
+        if self._named is not None and (pairs := pairs_of(text)):
+            peeled = of_object(self._named(pairs[0]))
+            return None if peeled is None else (peeled,)
         for name, peel, sure in FORMS.get(first, ()):
             peeled = peel(text) if name != within else None
             if peeled is not None and (sure or name in self._believed or self._believe(name, peeled)):
@@ -461,9 +465,25 @@ class Unwrapper:
                 fields[key] = value.decode("utf-8", "replace")
             if key == "MESSAGE":
                 raw, place = (text if equals else b"MESSAGE=" + value[:RAW]), (number, byte)
-        peeled = of_object(fields)
-        if peeled is not None:
-            yield from self._deeper(peeled, Line(b"", *place, raw[:RAW], self._section, "", None), 1)
+        yield from self._of_journal(fields, Line(b"", *place, raw[:RAW], self._section, "", None))
+
+    def _verbose(self, at: re.Match[bytes], outer: Outer, number: int, byte: int) -> Iterator[Line]:
+        """An entry of `journalctl -o verbose`; the next one ends it. A line that is not a field continues one."""
+        fields: dict[str, Any] = {"timestamp": f"{at[1].decode()} {at[2].decode()}"}
+        key, raw, place = "", at[0], (number, byte)
+        while (ahead := outer.ahead(_NAME)) and _VERBOSE.match(ahead) is None and (line := outer.next()) is not None:
+            if (named := _FIELD.fullmatch(line[0])) is not None:
+                key = named[1].decode()
+            text = (named[2] if named is not None else line[0]).decode("utf-8", "replace")
+            if key in JOURNAL_FIELDS and len(fields.get(key, "")) < MAX_LOG_LINE:
+                fields[key] = text if named is not None else f"{fields[key]}\n{text}"
+            if named is not None and key == "MESSAGE":
+                raw, place = line[0], (line[1], line[2])
+        yield from self._of_journal(fields, Line(b"", *place, raw[:RAW], self._section, "", None))
+
+    def _of_journal(self, fields: Mapping[str, Any], line: Line) -> Iterator[Line]:
+        if (peeled := of_object(fields)) is not None:
+            yield from self._deeper(peeled, line, 1)
 
 
 def _uncoloured(text: bytes) -> bytes:
@@ -483,12 +503,18 @@ _RECORD = re.compile(rb"\[\d{4}-\d")
 """Beginning of a record; no wrapper begins with it."""
 _MARK = b"\xef\xbb\xbf"
 _CURSOR = b"__CURSOR="
+_VERBOSE = re.compile(rb"[A-Z][a-z]{2} (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?) (\S{1,40}) \[s=[^\]\r\n]{1,400}\]")
+_FIELD = re.compile(rb"    ([A-Z0-9_]{1,64})=(.*)", re.DOTALL)
 _COLOUR = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _SECTION = re.compile(
     rb"(?:==> (?P<file>.+) <==|(?P<host>\S+) \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE)!?(?: \| rc=-?\d+)? (?:>>|=> \{)"
-    rb"|(?:ok|changed|fatal|failed): \[(?P<play>[^\]\s]+)\](?: => .*)?|\[\d+\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<parallel>\S+)(?: .*)?)\r?"
+    rb"|(?:ok|changed|fatal|failed): \[(?P<play>[^\]\s]+)\](?: => .*)?|\[\d+\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<parallel>\S+)(?: .*)?"
+    rb"|\[?[\w.-]{1,64}@(?P<prompt>\w[\w.-]{0,200})[ :][^\n#$]{0,200}[#$] .{1,500}"
+    rb"|(?:\+\+\+ b/|(?:#{1,6}|h[1-6]\.) |[-=*:]{2,} ?)?(?P<path>[\w.@/\\-]{0,300}(?:server|controller|state-change|log-cleaner)[\w-]*\.(?:log|out)[\w.-]{0,50})[-=*: ]*"
+    rb")\r?"
 )
-"""Headings of `tail`, ansible and its playbooks, and pssh."""
+"""Headings of `tail`, ansible and its playbooks, and pssh; a prompt of a shell; and a line that has the path of a log alone (diff, ripgrep,
+wikis)."""
 _OVER_LINES = re.compile(
     rb"(?m)^(?:-{10,}\r?\n(?P<ruled>[\w.,\[\]-]{1,200})\r?\n-{10,}\r?\n|(?P<indented>[\w.-]{1,200}):\r?\n(?=    \[\d{4}-))"
 )

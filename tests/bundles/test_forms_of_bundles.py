@@ -38,6 +38,13 @@ EQUAL = (
     "vector-native.ndjson",
     "gelf-tcp.bin",
     "log4j2-event.csv",
+    "journal-verbose.log",
+    "logfmt-odd.log",
+    "stern-short-times.log",
+    "testcontainers.log",
+    "git.diff",
+    "script.txt",
+    "log4j2-rfc5424",
 )
 
 
@@ -67,6 +74,9 @@ def test_a_form_gives_the_verdicts_of_plain_files(form: str, tmp_path: Path) -> 
         ("rubydebug.txt", "json_lines"),
         ("python.txt", "json.dumps"),
         ("mysql.txt", "mysql --batch"),
+        ("logs.db", "as JSON or CSV"),
+        ("grafana-frames.json", "as JSON or CSV"),
+        ("results.har", "save the answer"),
     ],
 )
 def test_what_is_not_read_says_what_it_is_and_what_to_hand_over(form: str, advice: str, tmp_path: Path) -> None:
@@ -74,3 +84,9 @@ def test_what_is_not_read_says_what_it_is_and_what_to_hand_over(form: str, advic
     assert [p["verdict"] for p in report.partitions if p["verdict"] != "unknown"] == []
     (problem,) = (s.problem for s in report.cluster.sources)
     assert advice in (problem or "")
+
+
+def test_lines_that_a_terminal_wrapped_are_reported_as_cut(tmp_path: Path) -> None:
+    report = reported("wrapped-at-120", tmp_path)
+    assert forms.contradictions(judged(report), plain(), NAME) == []
+    assert {s.cut_at for s in report.cluster.sources if s.path.endswith("server.log")} == {120}

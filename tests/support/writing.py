@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,7 +23,12 @@ def fields(row: Row) -> dict[str, str]:
     if record is None:
         return {"level": "INFO", "logger": "kafka", "message": row.text}
     message = record.message if record.logger or not rest else f"{record.message}\n{rest}"
+    if not record.logger and (end := _LOGGER.search(message)):  # a record of several lines ends in its logger
+        return {"level": record.level, "logger": end[1], "message": message[: end.start()]}
     return {"level": record.level, "logger": record.logger or "", "message": message, **({"trace": rest} if record.logger and rest else {})}
+
+
+_LOGGER = re.compile(r"\s*\(([\w.$]+)\)\s*\Z")
 
 
 def each(write: Callable[[Row], str]) -> Write:
