@@ -120,13 +120,23 @@ def write(
         put("judged", slices("finding"))
         for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
+    return brought_together(to, cluster, _head(origin, resolver), tables)
+
+
+COMPUTED = ("broker_states", "sources", "brokers", "findings", "finding_details", "incidents", "quotes")
+"""Tables of what the others say together."""
+
+
+def brought_together(to: Path, cluster: Cluster, head: Mapping[str, Any], tables: dict[str, int]) -> Conclusion:
+    """Writes these tables, and the manifest. `head`: its first part; `tables`: rows of the other tables, which are written."""
     found = conclude(verdicts(*(_pieces(to, BY_NAME[name]) for name in ("judged", "partitions"))), cluster)
-    put("broker_states", [_table("broker_states", map(_span, spans(cluster, found.partitions)))])
-    for name, table in of_report(cluster, found.findings, found.incidents).items():
-        put(name, [table])
-    (to / MANIFEST).write_text(
-        json.dumps(_manifest(origin, resolver, cluster, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8"
-    )
+    states = _table("broker_states", map(_span, spans(cluster, found.partitions)))
+    for name, table in {"broker_states": states, **of_report(cluster, found.findings, found.incidents)}.items():
+        with Writer(to, BY_NAME[name]) as writer:
+            writer.add(table)
+        tables[name] = writer.rows
+    verdict = headline(found.findings, found.partitions, cluster=cluster, incidents=found.incidents)
+    manifest(to, head, {"loss": verdict.loss, "summary": verdict.summary, "partitions": verdict.partitions}, tables)
     return found
 
 
@@ -164,16 +174,18 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, pa
     }
 
 
-def _manifest(origin: Origin, resolver: EventResolver, cluster: Cluster, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
-    verdict = headline(found.findings, found.partitions, cluster=cluster, incidents=found.incidents)
+def _head(origin: Origin, resolver: EventResolver) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},
         "evidence": {"paths": list(origin.paths), "root": resolver.root},
         "options": told_options(origin.options, origin.log_patterns, origin.limits, origin.patterns),
-        "verdict": {"loss": verdict.loss, "summary": verdict.summary, "partitions": verdict.partitions},
-        "tables": {t.name: {"rows": tables[t.name]} for t in TABLES},
     }
+
+
+def manifest(to: Path, head: Mapping[str, Any], verdict: Mapping[str, Any], tables: Mapping[str, int]) -> None:
+    whole = {**head, "verdict": verdict, "tables": {t.name: {"rows": tables[t.name]} for t in TABLES}}
+    (to / MANIFEST).write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 class Writer:

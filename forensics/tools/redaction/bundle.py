@@ -88,10 +88,14 @@ def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFA
         if not done.written:
             raise NothingCopied
         _check(part, done.names, binary)
-        with whole_file(mapping, OF_OWNER, new=not replace) as kept:
-            told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
-            kept.write((encoded(told, indent=1) + "\n").encode())
+        write_mapping(mapping, part, done.names, replace=replace)
     return done
+
+
+def write_mapping(mapping: Path, of: Path, names: Names, *, replace: bool) -> None:
+    """`of`: the copy, or the file of it that the mapping names by its digest."""
+    with whole_file(mapping, OF_OWNER, new=not replace) as kept:
+        kept.write((encoded({"schema": MAPPING, "of": _sha256(of), "names": names.mapping()}, indent=1) + "\n").encode())
 
 
 def _names(planned: Sequence[Unit]) -> Names:

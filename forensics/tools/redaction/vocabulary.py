@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
+from importlib.resources import files
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import regex
 
@@ -24,10 +25,14 @@ from forensics import rules
 from forensics.model.cluster import availability, failed_starts, process_errors
 from forensics.model.cluster import settings as settings_of
 from forensics.rules import detectors, out_of_memory
-from parsers import formats, layouts, masking, paths, sniff
+from parsers import formats, layouts, masking, paths, schemas, sniff
+from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS, expand, loggers
 from parsers.patterns.expand import errors
 from parsers.patterns.expand.settings import KEPT_SETTINGS
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
 
 WORD = re.compile(r"[A-Za-z]+")
 PAIR = re.compile(r"(?<![\w.-])(?=([A-Za-z']{1,40})[.,:;]? ([A-Za-z']{1,40})(?![\w/=-]|\.\w))")
@@ -213,6 +218,30 @@ def everything() -> frozenset[str]:
     """All words of Kafka that a copy can contain: for the last check."""
     texts = " ".join((*(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *(p.literal for p in PATTERNS), *_phrases_text(), _strings(layouts)))
     return frozenset(WORD.findall(texts)).union(of_code(), labels(), of_tools(), of_paths(), of_settings(), words(OF_GC))
+
+
+@lru_cache(maxsize=1)
+def of_reports() -> frozenset[str]:
+    """The words of our own sentences with the marks in them, and those by which results say what they mean."""
+    rooms = (file for name in _OF_RESULTS for file in _files(files(f"forensics.{name}")))
+    texts = ["".join(t) for file in rooms for t in _LITERAL.findall(_DOCUMENTATION.sub("", file.read_text("utf-8")))]
+    told = [word for text in (*texts, *KINDS, *(p.name for p in PATTERNS), *schemas.EVENTS.names) for word in _IN_SENTENCE.split(text)]
+    return frozenset(part for word in told for part in (word, word.strip("`.?!"), *WORD.findall(word)) if part)
+
+
+def _files(directory: Traversable) -> Iterator[Traversable]:
+    for entry in directory.iterdir():
+        if entry.is_dir() and entry.name != "exemplars":
+            yield from _files(entry)
+        elif entry.name.endswith((".py", ".toml")):
+            yield entry
+
+
+_OF_RESULTS = ("case", "incidents", "model", "proof", "rules", "tools", "views", "words")
+"""Rooms whose strings are in results."""
+_DOCUMENTATION = re.compile(r'"""[\s\S]*?"""|^\s*#.*$', re.MULTILINE)
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\'([^\'\n]*)\'')
+_IN_SENTENCE = re.compile(r"[\s()\[\]{}<>\"',;=|:@]+")
 
 
 @lru_cache(maxsize=1)

@@ -16,12 +16,18 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.case.read import Case
+from forensics.case.redacted import redact_case, redact_report
+from forensics.case.tables import MANIFEST, TABLES
 from forensics.cli import cli
+from forensics.commands.inputs import CaseInput
+from forensics.incidents.judging import OF_REPORT, with_facts
 from forensics.model.cluster import process_errors
 from forensics.tools.redaction import logs, reading, segments, text
 from forensics.tools.redaction.bundle import Leak, redact
 from forensics.tools.redaction.check import Check
 from forensics.tools.redaction.names import INTERNAL, KeptWords, Names
+from forensics.views.document import Report
 from forensics.views.notes import notes
 from parsers.catalogue.record import search_all
 from parsers.decoding.batches import Batch, Damage, headers
@@ -31,6 +37,7 @@ from parsers.formats.segments import read_segment
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row
 from tests.bundles.test_bundles import BUNDLES
+from tests.forensics.case.test_case import make as make_case
 from tests.parsers.decoding import test_batches, test_bodies
 from tests.parsers.formats import test_group_offsets, test_metadata_log, test_transaction_states
 from tests.support import local, recorded
@@ -348,6 +355,32 @@ def test_the_findings_on_a_redacted_bundle_are_those_on_the_bundle(name: str, tm
         report.cluster
     )
     assert {stat.S_IMODE(p.stat().st_mode) for p in (out, mapping)} == {0o600}
+
+
+@pytest.mark.parametrize("name", ["clients-unclean-4.2.0-kraft", "wrong-listener-3.9.1-kraft", "last-replica-standing-2.8.2-zk"])
+def test_the_findings_in_redacted_results_are_those_in_the_results(name: str, tmp_path: Path) -> None:
+    whole, out, mapping = tmp_path / "a.json", tmp_path / "r.json", tmp_path / "m.json"
+    whole.write_text(recorded.report(name).json())
+    expected = found(json.loads(whole.read_text()), {})
+    redact_report(str(whole), out, mapping)
+    names = json.loads(mapping.read_text())["names"]
+    assert found(json.loads(out.read_text()), names) == expected
+    assert json.loads(out.read_text())["evidence"]["redacted"]
+
+    redact_case(make_case(tmp_path / "a.case", recorded.events(name)), copy := tmp_path / "r.case", mapping, replace=True)
+    told = CaseInput(Case(copy))
+    found_in = told.conclusion(None)
+    report = Report(told.cluster, found_in.findings, with_facts(found_in.partitions, OF_REPORT), found_in.incidents)
+    assert found(report.document(), names | json.loads(mapping.read_text())["names"]) == expected
+
+    own = {*names["topic"], *names.get("group", ()), *names.get("transaction", ())}
+    left = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(own, key=len, reverse=True))})(?![\w])")
+    texts = [
+        out.read_text(),
+        *(json.dumps(Case(copy).table(t.name).to_pylist(), default=str) for t in TABLES),
+        (copy / MANIFEST).read_text(),
+    ]
+    assert own and [left.findall(text) for text in texts] == [[]] * len(texts)
 
 
 def test_settings_and_loads_keep_the_values_that_are_read(tmp_path: Path) -> None:
