@@ -6,35 +6,52 @@ look of a format.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import islice
 
 from forensics.incidents.folding import places
-from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose
+from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose, shortened
 from forensics.model.message import Message, Value, said
-from forensics.rules import of_purpose, rule_of
+from forensics.rules import RULES, of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.happened import Happening, events, over
-from forensics.views.headline import VerdictLine
+from forensics.views.headline import EXCLUDED, UNSETTLED, VerdictLine
 from forensics.views.impact import broken, stopped
 from forensics.views.losses import LostRange, held_until, losses
 from forensics.words import text
-from forensics.words.formats import capital
+from forensics.words.formats import capital, natural
 
-RANGES = 6
-"""Partitions in the table of losses."""
-TOLD, LEAST = 7, 6
-"""Lines of the story, and of a story that is filled up with what is small or belongs to other incidents."""
+LEAST = 6
+"""Lines of a story that is filled up with what is small or belongs to other incidents."""
 OFTEN = 3
 """Events of one kind that are listed one by one."""
 SHORT = 40
 """Characters of a line in a few words."""
-CAUSES = 2
-PRESENT = 3
-DO = 3
 COPIES = 2
+QUOTED = 120
+"""Characters of the line of a log that is the reason."""
+_ERROR = re.compile(
+    r"(?:\[[^\]]*\] (?:ERROR|FATAL) |(?=\S*(?:Error|Exception)\b)|(?=[^\[]*OutOfMemoryError))([^\n]+?)(?: \([\w.$]+\))?(?:\n|$)"
+)
+"""A line of a log that names an error, without its prefix and logger."""
+_KINDS = frozenset(rule.kind for rule in RULES)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many lines of each part there are at most."""
+
+    story: int = 7
+    steps: int = 3
+    ranges: int = 6
+    why: int = 2
+    now: int = 3
+    whole: bool = True
+    """With the reasons of what is unknown, of what nobody misses, and of notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +70,7 @@ class StoryLine:
 
 @dataclass(frozen=True, slots=True)
 class FirstScreen:
+    size: Size
     day: date | None
     """The day of all times on it; None if they are of several days, and need their dates."""
     lines: Sequence[VerdictLine]
@@ -72,27 +90,34 @@ class FirstScreen:
     more_steps: int
 
 
-def first_screen(report: Report, told: int = TOLD, steps: int = DO, ranges: int = RANGES) -> FirstScreen:
-    """`told`, `steps`, `ranges`: at most so many lines of the story, steps, and lost ranges."""
+def first_screen(report: Report, size: Size = Size()) -> FirstScreen:
     gone = [r for r in losses(report.findings) if r.kind != POSSIBLE and (r.kind != CUT or r.missed)]
-    story = list(_story(report, gone, told))
-    now = [*broken(report.findings, report.partitions), *(t.removesuffix(".") for t in stopped(report.findings))]
+    story = list(_story(report, gone, size.story))
+    now = [*broken(report.findings, report.partitions), *stopped(report.findings)]
     lasts = [s.last for s in report.cluster.sources if s.last]
-    shown = gone[:ranges]
+    order = natural(r.name for r in gone[: size.ranges])
+    shown = sorted(gone[: size.ranges], key=lambda r: order.index(r.name))
+    lines = [line for line in report.headline.lines if line.label != NOW]
     return FirstScreen(
+        size,
         day=_day(report, story, shown),
-        lines=[line for line in report.headline.lines if line.label != NOW],
+        lines=[replace(line, text=shorter(line.text, size)) if line.tone in (UNSETTLED, EXCLUDED) else line for line in lines],
         ranges=shown,
         more_ranges=len(gone) - len(shown),
         copies=list(_copies(gone)),
-        why=list(_why(report, gone)),
+        why=list(_why(report, gone))[: size.why],
         story=story,
-        now=now[:PRESENT] + ([text(said("first-screen/more", number=len(now) - PRESENT))] if len(now) > PRESENT else []),
+        now=now[: size.now] + ([text(said("first-screen/more", number=len(now) - size.now))] if len(now) > size.now else []),
         until=max(lasts, default=None),
         warnings=report.untouchable,
-        steps=report.next_steps[:steps],
-        more_steps=max(len(report.next_steps) - steps, 0),
+        steps=report.next_steps[: size.steps],
+        more_steps=max(len(report.next_steps) - size.steps, 0),
     )
+
+
+def shorter(words: str, size: Size) -> str:
+    """A sentence without its reasons, if there is no room for them."""
+    return words if size.whole else words.partition(": ")[0]
 
 
 NOW = "NOW"
@@ -115,7 +140,7 @@ def _copies(gone: Sequence[LostRange]) -> Iterator[str]:
     if any(s.held for s in found):
         yield text(said("first-screen/held", some=any(s.missing or not s.held for s in found), brokers=tuple(held)))
         return
-    if found:
+    if found and not any(part.still_on or part.perhaps_on for r in gone for part in r.parts):
         yield text(said("first-screen/not-held"))
     if gone and all(r.kind == CUT for r in gone):
         until = [dict(held_until(r.place)) for r in gone]
@@ -128,14 +153,20 @@ def _why(report: Report, gone: Sequence[LostRange]) -> Iterator[str]:
     by_cause: dict[str | None, list[Finding]] = defaultdict(list)
     for r in gone:
         by_cause[r.finding.cause].append(r.finding)
-    for own in list(by_cause.values())[:CAUSES]:
-        yield _because(Happening(tuple(dict.fromkeys(own))), _setting(report, own))
-    yield from (_because(Happening((f,)), None) for f in report.headline.lead[:1] if f.severity not in MINOR)
+    for own in by_cause.values():
+        event = Happening(tuple(dict.fromkeys(own)))
+        yield _because(event.findings, event.words("why") or rule_of(event.kind).title, _setting(report, own))
+    lead = [f for f in report.headline.lead if f.severity not in MINOR]
+    if lead and (words := Happening((lead[0],)).words("why")) is not None:
+        yield _because(lead[:1], words, None)
+        return
+    errors = ((e, _ERROR.match(e.shown)) for f in lead for e in f.evidence if e.line is not None)
+    for place, what in islice(((_place(e), found[1]) for e, found in errors if found is not None), 1):
+        yield text(said("first-screen/why", what=shortened(what, QUOTED), place=place))
 
 
-def _because(event: Happening, setting: str | None) -> str:
-    what = event.words("why") or rule_of(event.kind).title
-    place = next((_place(e) for f in event.findings for e in f.evidence if e.line is not None), None)
+def _because(findings: Sequence[Finding], what: str, setting: str | None) -> str:
+    place = next((_place(e) for f in findings for e in f.evidence if e.line is not None), None)
     return text(said("first-screen/why", what=capital(what).removesuffix("."), setting=setting, place=place if setting is None else None))
 
 
@@ -144,12 +175,14 @@ def _place(e: Evidence) -> str:
 
 
 def _setting(report: Report, lost: Sequence[Finding]) -> str | None:
-    """The most severe setting of which a loss of these partitions was a consequence."""
+    """The most severe setting of which a loss of these partitions was a consequence; if something else lost them, the one that made that possible."""
     names = {p.name for f in lost for p in places(f)}
+    indirect = any(f.cause in _KINDS for f in lost)
     for f in of_purpose(report.findings, Purpose.SETTING):
         consequences = f.known.get("consequences")
         for message in consequences if isinstance(consequences, tuple) else ():
-            if isinstance(message, Message) and message.id.endswith("/lost") and dict(message.values).get("name") in names:
+            known = dict(message.values) if isinstance(message, Message) and message.id.endswith("/lost") else {}
+            if known.get("name") in names and not (indirect and known.get("how")):
                 return Happening((replace(f, values=tuple((n, _at_one_place(v)) for n, v in f.values)),)).words("why")
     return None
 
@@ -191,14 +224,15 @@ def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[Sto
                     StoryLine(event.end, None, words, _short(event, words.partition(":")[0], "over"), False),
                 )
             )
-    chosen = [item for n, item in enumerate(sorted(told, key=lambda item: item[0])) if n < (most if item[0] < SMALL else LEAST)]
+    chosen = [item for n, item in enumerate(sorted(told, key=lambda item: item[0])) if n < (most if item[0] < SMALL else min(most, LEAST))]
     lines = [line for _, _, line in sorted(chosen, key=lambda item: (item[2].at, item[1]))]  # a crash is the effect of what was before it
     first = next((line for line in lines if line.marked), None)
     yield from (replace(line, marked=line.marked and (bool(gone) or line is first)) for line in lines)
 
 
 def _short(event: Happening, words: str, phrase: str = "short") -> str:
-    title = event.words("title") or rule_of(event.kind).title
+    first = event.findings[0]
+    title = event.words("title") or rule_of(first.cause if first.loss and first.cause in _KINDS else first.kind).title
     return words if len(words) <= SHORT else text(said(f"first-screen/{phrase}", title=title))
 
 

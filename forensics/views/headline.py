@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import hit
-from forensics.incidents.incidents import Incident
+from forensics.incidents.incidents import ROLLING, Incident
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.cluster.sources import SetAside
@@ -214,16 +214,19 @@ def _lead(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _incident(lead: Sequence[Finding], controllers: Collection[int], incidents: Sequence[Incident]) -> VerdictLine:
-    event, rule = Happening(tuple(lead), controllers), rule_of(lead[0].kind)
-    what = next((dict(i.values).get("what") for i in incidents if i.id == lead[0].incident), None)
-    together = text(said("headline/incident", what=what)) if what is not None and len({f.incident for f in lead}) == 1 else None
-    said_of = event.words("headline") or together or event.course or summary(lead[0])
-    return VerdictLine(rule.label or "", said_of, AFFECTED if LEVELS.index(lead[0].severity) >= AFFECTS else EXCLUDED)
+    event, label = Happening(tuple(lead), controllers), rule_of(lead[0].kind).label
+    said_of = event.words("headline")
+    own = next((i for i in incidents if {i.id} == {f.incident for f in lead}), None)
+    if said_of is None and own is not None and (what := dict(own.values).get("what")) is not None:
+        label, said_of = (rule_of(own.kind).label if own.kind != ROLLING else None) or label, text(said("headline/incident", what=what))
+    return VerdictLine(
+        label or "", said_of or event.course or summary(lead[0]), AFFECTED if LEVELS.index(lead[0].severity) >= AFFECTS else EXCLUDED
+    )
 
 
 def _now(findings: Sequence[Finding]) -> Iterator[VerdictLine]:
     now = [*failures(findings)][:SAID]
-    if everything := (*now, *(t.removesuffix(".") for t in stopped(findings))):
+    if everything := (*now, *stopped(findings)):
         yield _line("now", BROKEN if now else UNSETTLED, what=everything)
 
 

@@ -16,7 +16,7 @@ from forensics.model.message import said
 from forensics.rules import RULES, rule_of
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.words import summary, text
-from forensics.words.formats import brokers_named, counted, some
+from forensics.words.formats import brokers_named, where
 
 MANY_DISKS = 4
 """Sets of brokers whose disks must not be changed, before they are combined in one line."""
@@ -25,7 +25,7 @@ MANY_DISKS = 4
 def failures(findings: Sequence[Finding]) -> Iterator[str]:
     """What clients cannot use when the evidence ends, and log directories that are offline, one line each."""
     for rule, names in _combined(findings):
-        yield text(said(f"{rule.kind}/now", partitions=len(names), names=names))
+        yield text(said(f"{rule.kind}/now", names=names))
     yield from (summary(f) for f in (*_each(findings), *_others(findings)))
 
 
@@ -33,7 +33,7 @@ def stopped(findings: Sequence[Finding]) -> Iterator[str]:
     """That the whole cluster was stopped when the evidence ends, in a sentence."""
     alike = [f for f in findings if f.cause == CLUSTER_STOPPED and not f.cluster]
     if names := _names(hit(alike, still=True)):
-        yield text(said(f"{alike[0].kind}/stopped", partitions=len(names), names=names))
+        yield text(said(f"{alike[0].kind}/stopped", names=names))
 
 
 def unusable(findings: Sequence[Finding]) -> Iterator[str]:
@@ -70,7 +70,7 @@ def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> 
     """Failures at the end of the evidence, and partitions that one more failure would harm, one line each."""
     yield from failures(findings)
     for broker, names in sorted(_alone(states).items(), key=lambda item: -len(item[1])):
-        yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: a failure of this broker would lose all records written since"
+        yield text(said("report/alone", names=tuple(names), broker=broker))
 
 
 def _names(partitions: Iterable[tuple[str | None, int | None]]) -> tuple[str, ...]:
@@ -86,10 +86,6 @@ def _alone(states: Sequence[Mapping[str, Any]]) -> Mapping[int, list[str]]:
     return by_broker
 
 
-def _have(names: Sequence[str], words: str) -> str:
-    return f"{counted(len(names))} ({some(names)}) {words.format('has' if len(names) == 1 else 'have')}"
-
-
 def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[int]]) -> Iterator[str]:
     """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait. `running`: the
     brokers that were running when the evidence ends."""
@@ -102,7 +98,7 @@ def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[in
         every = tuple(sorted({b for brokers, _ in by_brokers for b in brokers}))
         by_brokers = {(every, all(sure for _, sure in by_brokers)): {name: None for names in by_brokers.values() for name in names}}
     for (brokers, sure), names in by_brokers.items():
-        one, lost = len(brokers) == 1, some(list(names))
+        one, lost = len(brokers) == 1, where(names)
         its = ("its disk" if one else "their disks") + (" may hold" if not sure else " holds" if one else " hold")
         if {*brokers} <= {*running()}:
             which = f"{brokers_named(brokers)}, which {'is' if one else 'are'} running"

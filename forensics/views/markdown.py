@@ -163,7 +163,7 @@ def _impact(report: Report) -> Iterator[str]:
         yield "No record is known to be lost."
         yield ""
     yield from (f"- {_said(report, line)}" for line in report.untouchable)
-    yield from (f"- When the evidence ends, {_said(report, line)}." for line in broken(report.findings, report.partitions))
+    yield from (f"- When the evidence ends: {_said(report, line)}." for line in broken(report.findings, report.partitions))
     yield "- Who was affected, and how: `TODO`"
 
 

@@ -44,7 +44,7 @@ def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
     harmful = [f for f in of_purpose(findings, Purpose.SETTING) if not f.cluster and f.known.get("consequences")]
     yield from _snapshots(known)
     yield from _of(known, slice(1))
-    yield from _of(harmful[:1], slice(1))
+    yield from _of(harmful[:1] if known else (), slice(1))
     yield from _of(known, slice(1, FIRST))
     yield from _settling(findings, states)
     yield from _of(others, slice(FIRST))

@@ -21,7 +21,7 @@ from forensics.output.display_times import DisplayZone
 from forensics.output.sanitise import clean
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
-from forensics.views.first_screen import FirstScreen, first_screen
+from forensics.views.first_screen import FirstScreen, Size, first_screen, shorter
 from forensics.views.headline import AFFECTED, BROKEN, EXCLUDED, FOUND, UNSETTLED
 from forensics.views.losses import LostRange, loss_tables, losses
 from forensics.views.notes import notes
@@ -40,10 +40,21 @@ LEAST_TEXT = 20
 """Columns of text in the narrowest terminal."""
 MOST = 28
 """Lines of the first screen."""
-LAST = 4
-"""Its last lines, which are never cut: how to see more, and what the evidence is."""
-SIZES = ((7, 3, 6, 2), (6, 3, 6, 2), (5, 3, 4, 2), (5, 2, 4, 2), (4, 2, 3, 2), (4, 1, 3, 2), (3, 1, 2, 2), (3, 1, 2, 1))
-"""Lines of the story, steps, lost ranges and commands for more, if there is less and less room."""
+END = 18
+"""Its last lines that are never cut: disks that must not be changed, the first step, how to see more, and what the evidence is."""
+SIZES = (
+    Size(),
+    Size(story=6),
+    Size(story=5, ranges=4),
+    Size(story=5, steps=2, ranges=4),
+    Size(story=4, steps=2, ranges=3, now=2),
+    Size(story=4, steps=1, ranges=3, now=2, whole=False),
+    Size(story=4, steps=1, ranges=2, now=1, why=1, whole=False),
+    Size(story=3, steps=1, ranges=2, now=1, why=1, whole=False),
+    Size(story=3, steps=0, ranges=1, now=1, why=1, whole=False),
+    Size(story=2, steps=0, ranges=1, now=1, why=1, whole=False),
+)
+"""What is shown, if there is less and less room."""
 WORDS = 60
 """Characters of the paths and options that a command on the screen repeats."""
 
@@ -53,31 +64,22 @@ def show(
 ) -> None:
     """`every`: also all losses, findings (at most `most`), steps and limits. `quiet`: only the verdict. `case`: the case that
     the report is in."""
-    for *size, hints in SIZES:
-        screen = first_screen(report, *size)
-        lines = rendered(console, _parts(report, screen, console, case, hints, every=every, quiet=quiet))
-        if every or len(lines) <= MOST:
+    for size in SIZES:
+        screen = first_screen(report, size)
+        lines = rendered(console, (*_verdict(report, screen, console), *(() if quiet else _body(report, screen, console, every=every))))
+        end = rendered(console, () if quiet else _end(report, screen, case, every=every))
+        if every or len(lines) + len(end) <= MOST:
             break
     more = (part for section in (_losses, _next, _limits) for part in section(report)) if every and not quiet else ()
     findings = _findings(report, most or LISTED) if every and not quiet else ()
-    put(
-        console,
-        [*(lines if every or len(lines) <= MOST else [*lines[: MOST - LAST], *lines[-LAST:]]), *rendered(console, [*more, *findings])],
-    )
-
-
-def _parts(
-    report: Report, screen: FirstScreen, console: Console, case: str | None, hints: int, *, every: bool, quiet: bool
-) -> Iterator[RenderableType]:
-    yield from _verdict(report, screen, console)
-    if not quiet:
-        yield from _first_screen(report, screen, console, case, hints, every=every)
+    kept = end[-END:]
+    put(console, [*(lines if every else lines[: MOST - len(kept)]), *kept, *rendered(console, [*more, *findings])])
 
 
 def _verdict(report: Report, screen: FirstScreen, console: Console) -> Iterator[RenderableType]:
     """A line for each verdict, with the date of all times at the end of the first, if there is room."""
     assumed = (f"{zone}; state it with --timezone" for zone in report.unsure_zones())
-    noted = [("NOTE", line, TONES[UNSETTLED]) for line in (*notes(report.cluster), *assumed)]
+    noted = [("NOTE", shorter(line, screen.size), TONES[UNSETTLED]) for line in (*notes(report.cluster), *assumed)]
     lines = [*((line.label, line.text, TONES[line.tone]) for line in screen.lines), *noted]
     day = _day(report, screen)
     width = max([7, *(len(label) for label, _, _ in lines)]) + 2
@@ -98,31 +100,34 @@ def _brief(report: Report, screen: FirstScreen, said: str) -> str:
     return report.zone.brief(clean(said), screen.day)
 
 
-def _first_screen(
-    report: Report, screen: FirstScreen, console: Console, case: str | None, hints: int, *, every: bool
-) -> Iterator[RenderableType]:
-    def told(lead: str, said: str, style: str = "") -> RenderableType:
-        return hung(lead, Text(_brief(report, screen, said), style=style), "bold" if lead.strip() else "")
+def _told(report: Report, screen: FirstScreen, lead: str, said: str, style: str = "") -> RenderableType:
+    return hung(lead, Text(_brief(report, screen, said), style=style), "bold" if lead.strip() else "")
 
+
+def _body(report: Report, screen: FirstScreen, console: Console, *, every: bool) -> Iterator[RenderableType]:
     if screen.ranges and not every:
         yield Text()
         yield Padding(WordTable(None, [_row(r, report.zone, screen.day) for r in screen.ranges]), (0, 0, 0, 2))
         if screen.more_ranges:
             yield Text(f"  and {counted(screen.more_ranges, 'more').removesuffix('s')}")
-    yield from (told("  ", line) for line in screen.copies)
+    yield from (_told(report, screen, "  ", line) for line in screen.copies)
     yield Text()
     for n, line in enumerate(screen.why):
-        yield told("Why  " if n == 0 else "     ", line)
+        yield _told(report, screen, "Why  " if n == 0 else "     ", line)
     yield from _story(report, screen, console)
     ends = f" ({report.zone.clock(screen.until, screen.day)})" if screen.until is not None else ""
     for n, line in enumerate(screen.now or (f"no failure at the end of the evidence{ends}",)):
-        yield told("Now  " if n == 0 else "     ", line)
+        yield _told(report, screen, "Now  " if n == 0 else "     ", line)
+
+
+def _end(report: Report, screen: FirstScreen, case: str | None, *, every: bool) -> Iterator[RenderableType]:
     yield Text()
-    yield from (told("     ", line, TONES[FOUND]) for line in screen.warnings)
+    yield from (_told(report, screen, "     ", line, TONES[FOUND]) for line in screen.warnings)
     if not every:
         for n, step in enumerate(screen.steps, 1):
-            yield told(f"{'Do' if n == 1 else '':<5}{n} ", step)
-        yield from (hung("     ", Text(line, style="dim")) for line in islice(_more(report, screen, case), hints))
+            yield _told(report, screen, f"{'Do' if n == 1 else '':<5}{n} ", step)
+        commands = islice(_more(report, screen, case), 2 if screen.size.whole else 1)
+        yield from (hung("     ", Text(line, style="dim")) for line in commands)
     yield Text(_subject(report, screen), style="dim")
 
 
@@ -175,7 +180,7 @@ def subject(report: Report) -> list[str]:
         counted(len(brokers), "broker"),
         *([counted(controllers, "controller")] if controllers else []),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
-        MODES[cluster.mode],
+        *([] if controllers else [MODES[cluster.mode]]),
         _partitions(report),
     ]
 

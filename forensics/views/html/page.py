@@ -29,7 +29,7 @@ from forensics.model.message import said
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
-from forensics.views.first_screen import first_screen
+from forensics.views.first_screen import Size, first_screen
 from forensics.views.html import times
 from forensics.views.html.details import Detail, Kept, Lane, SourcePaths, details, gravity, printed, ranked
 from forensics.views.html.drawing import Drawn, DrawnWindow, window
@@ -155,7 +155,7 @@ def _digest(text: str) -> str:
 class _Page:
     def __init__(self, report: Report, kept: Kept | None) -> None:
         self.report, self.kept = report, kept
-        self.screen = first_screen(report, ranges=LOST_SHOWN)
+        self.screen = first_screen(report, Size(ranges=LOST_SHOWN))
         self.document = report.document(proof=False)
         self.partitions: Sequence[Mapping[str, Any]] = self.document["partitions"]
         self.place = {(p["topic"], p["partition"]): n for n, p in enumerate(self.partitions)}
