@@ -17,7 +17,7 @@ from forensics.commands.evidence import InvalidInput, Progress, chosen_cluster, 
 from forensics.commands.exit_codes import FINDINGS, INCOMPLETE
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.fail_on import fail_on_option, fails
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, open_input
 from forensics.commands.new_case import NewCase, new_case
 from forensics.commands.options import record_of
@@ -74,11 +74,8 @@ report_options = record_of(
 )
 
 
-@click.command(
-    "analyze",
-    cls=Command,
+@described(
     rank=10,
-    summary="Report what was lost, when and why.",
     examples=(
         ("What was lost, when and why", "incident.tar.gz"),
         ("The brokers were collected one by one", "broker-1/ broker-2.tar.gz broker-3.zip"),

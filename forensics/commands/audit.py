@@ -39,7 +39,7 @@ from forensics.commands.evidence import (
 from forensics.commands.exit_codes import FINDINGS, INCOMPLETE
 from forensics.commands.exports import Exports, summary_options, write
 from forensics.commands.fail_on import LEVELS, VERDICTS, fail_on_option, fails
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console
 from forensics.commands.selection import Request
@@ -85,9 +85,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     return pattern
 
 
-@click.command(
-    "audit",
-    cls=Command,
+@described(
     rank=30,
     summary="Judge an archive of many clusters and days; read only new files.",
     examples=(

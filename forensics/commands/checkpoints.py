@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import InvalidInput, Progress, check, evidence_options, open_evidence
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import EvidenceInput, Input, open_input
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import Request, check_brokers, check_partitions, selection_options
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
 
 
-@click.command(
-    "checkpoints",
-    cls=Command,
+@described(
     rank=70,
-    summary="Compare the checkpoint and epoch files of all brokers.",
     examples=(
         ("Partitions whose replicas contradict each other", "incident.tar.gz"),
         ("One partition, even if its replicas agree", "incident.case --topic orders --partition 0 --all"),

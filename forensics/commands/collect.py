@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import click
 
-from forensics.commands.help import Command
+from forensics.commands.help import described
 
 
-@click.command(
-    "collect",
-    cls=Command,
+@described(
     rank=115,
     summary="Print the script that collects the files of a broker.",
     examples=(

@@ -14,7 +14,7 @@ import click
 from forensics.commands.config import config
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
 from forensics.commands.fail_on import LEVELS, VERDICTS
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import kept_case
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import Request, check_brokers, check_partitions, selection_options
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from forensics.views.diff import CaseFacts, DiffReport
 
 
-@click.command(
-    "diff",
-    cls=Command,
+@described(
     rank=25,
-    summary="Show what changed between two cases.",
     examples=(
         ("What a later collection shows", "monday.case tuesday.case"),
         ("The same, to share", "monday.case tuesday.case --markdown changes.md"),

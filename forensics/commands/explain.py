@@ -9,16 +9,14 @@ import click
 
 from forensics.commands.analyze import report_of
 from forensics.commands.evidence import InvalidInput, cluster_option
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import open_case
 from forensics.commands.output import console
 from forensics.commands.tables import local_tables
 from forensics.commands.times import display_timezone_option
 
 
-@click.command(
-    "explain",
-    cls=Command,
+@described(
     rank=25,
     summary="Explain one finding, with the lines that show it.",
     examples=(

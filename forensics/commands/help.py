@@ -6,7 +6,7 @@ options.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -48,10 +48,10 @@ class Command(click.Command):
     allow_extra_args = True
     """They are refused by parse_args, in its words."""
 
-    def __init__(self, *args: Any, rank: int, summary: str, examples: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, rank: int, summary: str | None, examples: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.short_help = summary
-        self.rank, self.summary, self.examples = rank, summary, examples
+        self.short_help = self.summary = summary or str(self.help).partition("\n\n")[0]
+        self.rank, self.examples = rank, examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Errors about missing and additional words also show what to give."""
@@ -107,6 +107,16 @@ class Command(click.Command):
             if listed := [records[name] for name in names if name in records]:
                 with formatter.section(heading):
                     formatter.write_dl(listed, col_max=24)
+
+
+def described(rank: int, examples: Sequence[tuple[str, str]], summary: str | None = None) -> Callable[[Callable[..., Any]], Command]:
+    """The command of a module, which has its name. `summary`: what the list of commands says, if it is not the first paragraph of its help."""
+
+    def decorate(function: Callable[..., Any]) -> Command:
+        name = function.__module__.rpartition(".")[2].replace("_", "-")
+        return click.command(name, cls=Command, rank=rank, summary=summary, examples=examples)(function)
+
+    return decorate
 
 
 def _of_case(ctx: click.Context, error: Exception) -> str | None:

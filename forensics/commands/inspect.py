@@ -10,10 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-import click
-
 from forensics.commands.evidence import Progress, evidence_options
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import open_input
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import Request, check_brokers, selection_options
@@ -36,9 +34,7 @@ FEW = 4
 NUMBERS = frozenset({"files", "bytes", "lines", "understood"})
 
 
-@click.command(
-    "inspect",
-    cls=Command,
+@described(
     rank=40,
     summary="Show what was collected, and what is missing.",
     examples=(

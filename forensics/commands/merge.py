@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import Progress, evidence_options
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import Input, open_input
 from forensics.commands.names import check_kind
 from forensics.commands.numbers import WholeNumber
@@ -36,11 +36,8 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     return kinds
 
 
-@click.command(
-    "merge",
-    cls=Command,
+@described(
     rank=60,
-    summary="Print the log lines of all brokers in one order of time.",
     examples=(
         ("All log lines of all brokers", "incident.tar.gz | less -S"),
         ("Log lines about one partition", "incident.case --topic orders --partition 0"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.names import check_kind, similar
 from forensics.commands.output import json_option, write_text
 
@@ -22,9 +22,7 @@ def _event(context: click.Context, option: click.Parameter, kind: str | None) ->
     return kind
 
 
-@click.command(
-    "patterns",
-    cls=Command,
+@described(
     rank=120,
     summary="List the log lines that are understood.",
     examples=(

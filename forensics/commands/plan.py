@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import PLAN, Progress, evidence_options
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import open_input
 from forensics.commands.numbers import BROKER, WholeNumber
 from forensics.commands.output import console, force_option, json_option, write_text
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from forensics.views.plan import Overview
 
 
-@click.command(
-    "plan",
-    cls=Command,
+@described(
     rank=80,
-    summary="Write election and reassignment files that repair what was found.",
     examples=(
         ("Show what could be done, without writing files", "incident.tar.gz"),
         ("Write the files for Kafka's tools, and print the commands", "incident.tar.gz --out plan/"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import InvalidInput, Progress, check, limit_option, limits
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.output import console, force_option
 from forensics.commands.targets import OutputFile, noted, usable, written
 
@@ -35,9 +35,7 @@ class RedactedCopy(OutputFile):
         return super().trouble(path, force=force)
 
 
-@click.command(
-    "redact",
-    cls=Command,
+@described(
     rank=110,
     summary="Write a copy of evidence, a case or a report that can be shared, with names replaced.",
     examples=(

@@ -9,14 +9,12 @@ import click
 
 from forensics.commands.analyze import ReportRequest, report, report_options
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import open_case
 from forensics.commands.tables import local_tables
 
 
-@click.command(
-    "report",
-    cls=Command,
+@described(
     rank=20,
     summary="Show the results in a case, or of all clusters of an audit.",
     examples=(

@@ -12,7 +12,7 @@ import click
 from forensics import rule_files
 from forensics.commands.evidence import RULES, own_rules, pattern_files, patterns_option
 from forensics.commands.exit_codes import FINDINGS
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.names import one_line, similar
 from forensics.commands.options import kept
 from forensics.commands.output import json_option, write_text
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 PREMISES = {"order": "the order of lines in a log", "time": "times of different brokers", "silence": "that a log would show it"}
 
 
-@click.command(
-    "rules",
-    cls=Command,
+@described(
     rank=130,
     summary="List the kinds of findings.",
     examples=(

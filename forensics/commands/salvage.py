@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import InvalidInput, Progress, evidence_options
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import EvidenceInput, open_input
 from forensics.commands.output import console, force_option, json_option, write_text
 from forensics.commands.plan import check_version, tools_of
@@ -38,11 +38,8 @@ SUMMARY = "salvage.json"
 FORMATS = ("jsonl", "parquet", "segment", "send")
 
 
-@click.command(
-    "salvage",
-    cls=Command,
+@described(
     rank=90,
-    summary="Recover lost records that a collected disk still contains.",
     examples=(
         ("Recover all lost records that a disk in the bundle still contains", "incident.tar.gz --out salvaged"),
         (

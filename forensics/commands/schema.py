@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.names import one_line, similar
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ def _names(_context: click.Context, _argument: click.Parameter, begun: str) -> l
     return [name for name in schemas() if name.startswith(begun)]
 
 
-@click.command(
-    "schema",
-    cls=Command,
+@described(
     rank=140,
     summary="Print the JSON Schema of the report or of a table.",
     examples=(

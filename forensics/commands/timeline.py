@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import InvalidInput, Progress, evidence_options
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.inputs import open_input
 from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>\d{1,9})", re.ASCII)
 
 
-@click.command(
-    "timeline",
-    cls=Command,
+@described(
     rank=50,
-    summary="Show the history of one partition, with a lane for each broker.",
     examples=(
         ("The history of partition 0 of the topic orders", "incident.tar.gz orders-0"),
         ("Ten minutes, with every event", "incident.case orders-0 --all --since 2026-01-31T12:00:00Z --until 2026-01-31T12:10:00Z"),

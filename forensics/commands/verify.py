@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import InvalidInput, Progress, check, chosen_cluster, cluster_option, limit_option, limits
-from forensics.commands.help import Command
+from forensics.commands.help import described
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.tables import as_given, local_tables
 
@@ -31,9 +31,7 @@ DECIDING = 4
 """What decides a verdict that differs."""
 
 
-@click.command(
-    "verify",
-    cls=Command,
+@described(
     rank=100,
     summary="Check that a case was made from this evidence.",
     examples=(
