@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 
 from forensics import rule_files
 from forensics.model.findings import ALL_STATE, Aggregation, Finding, Impact, Lasting, Purpose, Rule, Statement, Unrefuted, Urgency
-from forensics.rules.detectors import functions_of
 from parsers.own_files import OwnFile
 from parsers.package_data import parsed, table
 
@@ -87,7 +86,7 @@ def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     """The functions that find a kind: those that its detector makes from the declaration, or those of its own module."""
     if (detector := content.get("detector")) is not None:
         return import_module(f"{__name__}.detectors.{detector}").judges(kind, content)  # type: ignore[no-any-return]
-    return functions_of(kind)
+    return vars(import_module(f"{__name__}.{kind.replace('-', '_')}"))
 
 
 @lru_cache(8)

@@ -10,7 +10,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import who
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
-from forensics.rules.halted_on_truncation import node_of
+from forensics.rules.detectors.conditions import halted_node
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -22,7 +22,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _halted(run: BrokerRun, cluster: Cluster) -> bool:
     """The process ended itself (reported by halted-on-truncation), and its shutdown was a part of that."""
-    halts = (e for e in cluster.of("truncation-refused") if node_of(e) == run.node and e.at is not None)
+    halts = (e for e in cluster.of("truncation-refused") if halted_node(e) == run.node and e.at is not None)
     return any((run.begin_at is None or run.begin_at <= e.at) and (run.end_at is None or e.at <= run.end_at) for e in halts if e.at)
 
 

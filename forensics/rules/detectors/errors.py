@@ -15,13 +15,13 @@
     meanwhile = true        `{meanwhile}` is what the partitions of the node missed in this time
     values = "FUNCTION"     FUNCTION(errors, cluster), of a partition with its timeline: more values, and what else its statement says; None if
                             there is nothing to report
-    partitions = true       FUNCTION(errors, cluster, partitions): it also gets the rows of partitions
+    partitions = true       FUNCTION(errors, cluster, partitions): it also gets the rows of partitions, with their FIRST_STATE_AT
     message = "found"       name of its message
 
 Messages can name {who}, {span}, {thrown}, {why} and {cause_steps} (of a cause that the errors name), {value}, {back} (the time of
 the event that `until` found), {meanwhile}, and what FUNCTION gives.
 
-Here: the detector. Not here: functions that only one kind needs, which are in its KIND.py.
+Here: the detector. Not here: the functions that declarations name (conditions).
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import cause_of, exception, failures, lasted, span, who_all
 from forensics.model.events import COLUMNS, Event
 from forensics.model.findings import Finding, quote
+from forensics.model.partition.absences import FIRST_STATE_AT
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
-from forensics.rules.detectors import functions_of
+from forensics.rules.detectors import conditions
 from forensics.thresholds import SAME_FAILURE
 
 Values = Mapping[str, Any]
@@ -148,11 +149,6 @@ def _nothing(errors: Sequence[Event], *scope: Any) -> Values:
     return {}
 
 
-def often(errors: Sequence[Event], *scope: Any) -> Values:
-    """How often it happened, and from when until when."""
-    return {"times": sum(e.repeats for e in errors), "period": (errors[0].at, errors[-1].last_at)}
-
-
 def _of_partition(finds: Iterable[_Find], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for find in finds:
         yield from find.findings(None, timeline, cluster)
@@ -166,12 +162,15 @@ def _of_cluster(finds: Iterable[_Find], cluster: Cluster, partitions: Rows) -> I
 
 
 def judges(kind: str, declared: Mapping[str, Any]) -> Mapping[str, Any]:
-    functions = {"often": often, **functions_of(kind)}
-    finds = [_Find.of(find, functions) for find in declared["find"]]
+    finds = [_Find.of(find, vars(conditions)) for find in declared["find"]]
     of_partition, of_cluster = ([f for f in finds if (f.declared.get("of") == "partition") is way] for way in (True, False))
     return {
-        **functions,
         **({"of_partition": partial(_of_partition, of_partition)} if of_partition else {}),
         **({"of_cluster": partial(_of_cluster, of_cluster)} if of_cluster else {}),
-        **({"READS": FACTS} if any(f.declared.get("meanwhile") for f in finds) else {}),
+        "READS": tuple(
+            fact
+            for key, facts in (("meanwhile", FACTS), ("partitions", (FIRST_STATE_AT,)))
+            for fact in facts
+            if any(f.declared.get(key) for f in finds)
+        ),
     }

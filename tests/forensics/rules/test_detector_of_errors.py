@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forensics.model.findings import Finding
 from forensics.rules import declared
-from forensics.rules.detectors import errors, functions_of
+from forensics.rules.detectors import conditions, errors
 from forensics.words import formatted, text
 from forensics.words.template import filled, names
 from tests.forensics.staged import report
@@ -68,18 +68,24 @@ def test_a_finding_ends_with_the_last_error_or_with_what_ends_it() -> None:
     assert any("Starting" in e.text for e in over.evidence)
 
 
+def words_in(function: str) -> set[str]:
+    """The words of a function of declarations, of the functions that it calls, and of the tables that it reads."""
+    own = set(re.findall(r"\w+", inspect.getsource(getattr(conditions, function))))
+    others = {name: getattr(conditions, name, None) for name in own - {function}}
+    called = (words_in(name) for name, value in others.items() if inspect.isfunction(value) and value.__module__ == conditions.__name__)
+    return own.union(*called, *(re.findall(r"\w+", repr(value)) for value in others.values() if isinstance(value, dict)))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_have_known_keys_and_sentences_name_known_values(kind: str) -> None:
     content = declared()[kind]
     assert {key for find in content["find"] for key in find} <= KEYS
     assert {f.get("message", "found") for f in content["find"]} == content["message"].keys()
     (some,) = found({}, LINE.format(at="02:00:00", n=0))
-    source = functions_of(kind).get("__file__")
-    own = set(re.findall(r"\w+", Path(source).read_text("utf-8"))) if source else set()
     always = some.stated | {name: value for name, value in some.values if name in ("who", "span")}
     for find in content["find"]:
         message = content["message"][find.get("message", "found")]
-        more = own | {"times", "period"} if "values" in find else set()
+        more = words_in(find["values"]) if "values" in find else set()
         for template in (message["summary"], *message["explanation"], *message["next_steps"]):
             assert names(template) <= GIVEN | some.stated.keys() | more, template
         assert more or filled(message["summary"], always, formatted), message["summary"]

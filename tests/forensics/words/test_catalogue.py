@@ -219,7 +219,7 @@ SENTENCES = {
     ("forensics/model/record.py", "[it for i in it]"): "code that writes a record",
     ("forensics/model/findings.py", "segment it: it valid batches, log end offset it"): "quotes a binary file",
     ("forensics/model/cluster/effective.py", "Kafka's default, version in it"): "the place of a value, as 'file:line' is",
-    ("forensics/rules/controller_error.py", "state change requests batch is not empty"): "the text of an exception of Kafka",
+    ("forensics/rules/detectors/conditions.py", "state change requests batch is not empty"): "the text of an exception of Kafka",
     ("forensics/rules/fetch_failing.py", "cannot be aborted and paused"): "the text of an exception of Kafka",
 }
 
