@@ -250,9 +250,14 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
     form = form_of(member.path, head := stream.peek(BUFFER))
     if form in ("plain", "document"):
         pasted = documents.lines_of(name_of(member.path), decoded(head)) if form == "document" else None
-        with stream if pasted is None else buffered(Guarded(pasted(stream.read), nest.allowance)) as text:
-            yield (member if pasted is None else replace(member, size=None)), text, None
-        return None
+        if pasted is None:
+            with stream as text:
+                yield member, text, None
+            return None
+        guard = Guarded(pasted(stream.read), nest.allowance)
+        with buffered(guard) as text:
+            yield replace(member, size=None), text, None
+        return guard.problem
     if form in UNREAD:
         return f"cannot be read here ({form}); {UNREAD[form]}"
     if form in DECOMPRESSORS:
