@@ -244,8 +244,8 @@ def _gravity(of: Iterable[Finding | Incident]) -> int:
     return -max(LEVELS.index(f.severity) for f in of)
 
 
-_Found = tuple[bool, datetime]
-"""How well an event explains a finding: whether the finding names it, and its begin."""
+_Found = tuple[bool, bool, datetime]
+"""How well an event explains a finding: whether the finding names it, whether it had surely begun, and its begin."""
 
 
 class _BrokerEvents:
@@ -274,15 +274,18 @@ class _BrokerEvents:
 
     def _before(self, f: Statement, broker: int, kind: str | None) -> Iterator[tuple[_Found, _Root]]:
         """The last event that surely had begun, and was not over: what may have begun later is not a cause. A loss comes after its causes;
-        another finding may be noticed a little before."""
+        another finding may be noticed a little before, and one that went on when the event surely had begun may have begun with it."""
         settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
         if (at := f.happened or f.end) is None:
             return
         for events in (self._own.get((broker, kind, still)) for still in (True, False)):
             for root in events.within(at - settles, at + STOP_NOTICED_EARLY) if events is not None else ():
                 latest = root.cause.start_latest
-                if (latest or root.start) - at <= (CLOCK_TOLERANCE if f.loss and latest is not None else STOP_NOTICED_EARLY):
-                    yield (kind is not None, root.start), root
+                sure = (latest or root.start) - at <= (CLOCK_TOLERANCE if f.loss and latest is not None else STOP_NOTICED_EARLY)
+                lasted = latest is not None and root.start <= at and (f.end is None or f.end >= latest)
+                if sure or (lasted and not f.loss and f.severity != LEVELS[0]):
+                    yield (kind is not None, sure, root.start), root
+                if sure:
                     break
 
 
