@@ -13,9 +13,11 @@ from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, values
+from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.log_coverage import filtered_files, lacking, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.rows import Rows
 from forensics.thresholds import EXPORT_LIMITS, NEXT_PAGE
 from parsers.schemas import located
 
@@ -33,10 +35,12 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         yield _left_out(gaps, timeline)
 
 
-def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     yield from map(_unreadable, _alike(_problems(cluster)))
     for brokers, what in _uncollected(cluster, partitions):
         yield _without_logs(brokers, what, cluster, partitions)
+    for broker, begun, before in _replaced(cluster, partitions):
+        yield _process_missing(broker, begun, before)
     for broker, reasons in _unreliable(cluster, partitions):
         yield _lines_missing(broker, reasons, cluster)
     yield from (_limited(file, rows) for file, rows in _at_limits(cluster))
@@ -101,6 +105,16 @@ def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> I
         yield absent, NO_FILES
     if silent := tuple(sorted(b for b in named & cluster.collected if log_coverage(b, cluster).begin is None)):
         yield silent, NO_LOGS
+
+
+def _replaced(cluster: Cluster, partitions: Rows) -> Iterator[tuple[int, datetime, list[Mapping[str, Any]]]]:
+    """Brokers that had logs before the first process that the evidence has of them began, when it began, and these logs."""
+    found: dict[tuple[int, datetime], list[Mapping[str, Any]]] = defaultdict(list)
+    for _, row in emptied_logs(partitions):
+        found[row["broker"], row["process_start"]].append(row)
+    for (broker, begun), rows in sorted(found.items()):
+        if all(run.begin_at is not None and run.begin_at >= begun for run in cluster.availability(broker).lives):
+            yield broker, begun, rows
 
 
 def _unreliable(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Sequence[Message]]]:
@@ -170,6 +184,18 @@ def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partiti
     )
 
 
+def _process_missing(broker: int, begun: datetime, before: Sequence[Mapping[str, Any]]) -> Finding:
+    return Finding(
+        kind="evidence-gap",
+        severity="low",
+        confidence="certain",
+        brokers=(broker,),
+        message="process-missing",
+        values=values(begun=begun, in_sync=max((row["in_sync_at"] for row in before if row["in_sync_at"] is not None), default=None)),
+        evidence=tuple(dict.fromkeys(Evidence(**e) for row in before[:3] for e in row["evidence"])),
+    )
+
+
 def _lines_missing(broker: int, reasons: Sequence[Message], cluster: Cluster) -> Finding:
     logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log")]
     return Finding(
@@ -197,3 +223,6 @@ def _filtered(files: Sequence[str], reason: Message) -> Finding:
         values=values(files=tuple(files), reason=reason),
         evidence=tuple(Evidence(file, None, None, file) for file in files[:MAX_EVIDENCE]),
     )
+
+
+READS = (EMPTIED,)
