@@ -67,21 +67,22 @@ class _Whole:
 def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> Finding:
     """The finding for an offline broker: its partitions should be the under-replicated ones."""
     hit = len(set(episode.names))
-    others = whole.short_without(broker, episode.start, episode.end)
     returned = cluster.availability(broker).returned(episode.start) if episode.start is not None else None
     away = returned is None and any(o.end is None and o.back is None for o in episode.outs)
+    # a broker that is back may not be in sync everywhere yet
+    back = (at for at in (returned.at if returned is not None else None, *(o.end or o.back for o in episode.outs)) if at is not None)
+    end = None if away else episode.end or max(back, default=None)
+    others = whole.short_without(broker, episode.start, end)
     return Finding(
         severity="high" if away else "medium",
         confidence=episode.confidence,
         brokers=(broker,),
         start=episode.start,
-        end=episode.end,
+        end=end,
         cause=OFFLINE,
         message=OFFLINE,
-        values=_values(episode, hit, max(whole.shared(broker, episode.end), hit), cluster)
-        + values(
-            away=away, peak=whole.count.at(episode.start, episode.end), others=shown(others, 3) if others else None, lacking=len(others)
-        )
+        values=_values(episode, hit, max(whole.shared(broker, end), hit), cluster)
+        + values(away=away, peak=whole.count.at(episode.start, end), others=shown(others, 3) if others else None, lacking=len(others))
         + values(unseen=not any(o.cause == CRASHED or o.clauses[-1].id == LOG_ENDS for o in episode.outs)),
         evidence=episode.evidence,
     )
