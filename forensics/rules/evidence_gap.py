@@ -186,8 +186,6 @@ def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partiti
 
 def _process_missing(broker: int, begun: datetime, before: Sequence[Mapping[str, Any]]) -> Finding:
     return Finding(
-        kind="evidence-gap",
-        severity="low",
         confidence="certain",
         brokers=(broker,),
         message="process-missing",
