@@ -20,7 +20,7 @@ import forensics.commands
 from forensics.commands.exit_codes import DEFECT, DONE, UNUSABLE
 from forensics.commands.help import Command, Unread
 from forensics.commands.names import similar
-from forensics.output.encoding import tolerate
+from forensics.output.sanitise import tolerate
 from forensics.output.version import version
 from forensics.start import forget, guard
 

@@ -1,16 +1,18 @@
 """The files of a case or an audit, which a stranger may have made: opened like evidence, and refused if they are not what this tool writes.
 
-Here: JSON documents and Parquet files by their names in a directory. Not here: the forms of the documents, or what a table means.
+Here: JSON documents and Parquet files by their names in a directory, and columns that another version of the tool wrote in the form of this
+version. Not here: the forms of the documents, or what a table means.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from forensics.output.json_schema import Schema, violation
@@ -60,3 +62,32 @@ def parquet(directory: Path, name: str) -> Iterator[pq.ParquetFile]:
         if values > VALUES + VALUES_OF_BYTE * file.size:
             raise ValueError(f"{values} values in {file.size} bytes: taken for a decompression bomb, not read")
         yield opened
+
+
+def adapted(rows: pa.Table, names: Sequence[str], schema: pa.Schema) -> pa.Table:
+    """These columns of the rows, with the types of the schema; null where the rows do not have a column. Columns that are not in the schema
+    keep their types. Raises ArrowInvalid if a type cannot be converted."""
+    columns = {}
+    for name in names:
+        kind = schema.field(name).type if name in schema.names else None
+        if name not in rows.column_names:
+            columns[name] = pa.nulls(len(rows), kind)
+        else:
+            own = rows[name].combine_chunks()
+            columns[name] = own if kind is None else _converted(own, kind)
+    return pa.table(columns)
+
+
+def _converted(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    if isinstance(values, pa.ChunkedArray):
+        values = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if values.type.equals(kind):
+        return values
+    if pa.types.is_struct(kind) and pa.types.is_struct(values.type):
+        there = {values.type.field(n).name: values.field(n) for n in range(values.type.num_fields)}
+        fields = [_converted(there[f.name], f.type) if f.name in there else pa.nulls(len(values), f.type) for f in kind]
+        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=values.is_null())
+    if pa.types.is_list(kind) and pa.types.is_list(values.type):
+        items = _converted(values.values, kind.value_type)
+        return pa.ListArray.from_arrays(values.offsets, items, type=kind, mask=values.is_null())
+    return values.cast(kind)

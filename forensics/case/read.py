@@ -21,8 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics import rule_files
-from forensics.case.columns import adapted
-from forensics.case.files import checked, document, is_marked, parquet
+from forensics.case.files import adapted, checked, document, is_marked, parquet
 from forensics.case.manifest import CASE
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident

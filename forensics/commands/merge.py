@@ -18,9 +18,8 @@ from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import described
 from forensics.commands.inputs import Input, open_input
 from forensics.commands.names import check_kind
-from forensics.commands.numbers import WholeNumber
 from forensics.commands.output import discard_stdout, json_option, text_file
-from forensics.commands.selection import Request, check_brokers, check_partitions, selection_options
+from forensics.commands.selection import Request, WholeNumber, check_brokers, check_partitions, selection_options
 from forensics.commands.targets import noted
 from forensics.commands.times import display_timezone_option, display_zone
 

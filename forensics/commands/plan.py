@@ -16,9 +16,8 @@ import click
 from forensics.commands.evidence import PLAN, Progress, evidence_options
 from forensics.commands.help import described
 from forensics.commands.inputs import open_input
-from forensics.commands.numbers import BROKER, WholeNumber
 from forensics.commands.output import console, force_option, json_option, write_text
-from forensics.commands.selection import check_brokers
+from forensics.commands.selection import BROKER, WholeNumber, check_brokers
 from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
 

@@ -1,7 +1,7 @@
 """The requested part of what a command shows: `--topic`, `--partition`, `--broker`, `--kind`, `--severity`, `--since`
 and `--until`.
 
-Here: the options, and the errors for names that are not in the evidence. Not here: what a selection means for a report (views.scope).
+Here: the options, numbers on the command line, and the errors for names that are not in the evidence. Not here: what a selection means for a report (views.scope).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import click
 from forensics.commands.evidence import InvalidInput
 from forensics.commands.fail_on import LEVELS
 from forensics.commands.names import CLOSE
-from forensics.commands.numbers import BROKER, PARTITION
 from forensics.commands.options import Option, record_of
 from forensics.commands.times import When, since_until_options, window
 
@@ -131,3 +130,29 @@ def unknown_partition(known: Collection[tuple[str, int]], topic: str | None, par
 def _listed(numbers: Iterable[int]) -> str:
     ordered = sorted(numbers)
     return ", ".join(map(str, ordered[:FOUND])) + (f" and {len(ordered) - FOUND} more" if len(ordered) > FOUND else "")
+
+
+INT32 = 2**31 - 1
+
+
+class WholeNumber(click.ParamType):  # type: ignore[type-arg] # generic from click 8.4 on
+    """A whole number within bounds. `meaning`: what it is, with its article."""
+
+    name = "integer"
+
+    def __init__(self, meaning: str, least: int = 0, most: int = INT32) -> None:
+        self.meaning, self.least, self.most = meaning, least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            number = None
+        if number is None or not self.least <= number <= self.most:
+            upper = f"from {self.least} to {self.most}" if self.most < INT32 else f"of at least {self.least}"
+            self.fail(f"{str(value)!r} is not {self.meaning}; give a whole number {upper}", param, ctx)
+        return number
+
+
+PARTITION = WholeNumber("a partition number")
+BROKER = WholeNumber("a broker id")

@@ -15,9 +15,8 @@ import click
 from forensics.commands.evidence import InvalidInput, Progress, evidence_options
 from forensics.commands.help import described
 from forensics.commands.inputs import open_input
-from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.selection import Request, check_brokers, selection_options, unknown_partition
+from forensics.commands.selection import PARTITION, Request, check_brokers, selection_options, unknown_partition
 from forensics.commands.times import display_timezone_option, display_zone, window
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The findings of a cluster on the driver: by kind, as rows of Arrow, whose words are decoded only on request.
 
-Here: the statements of a kind, sorted, and the whole findings behind them. Not here: how they become fewer (folding), or which incident
+Here: the statements of a kind, sorted, the whole findings behind them, and how urgent each is. Not here: how they become fewer (folding), or which incident
 they belong to (incidents).
 """
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.events import values
-from forensics.model.findings import FINDING, FOLDED, LEVELS, Evidence, Finding, Statement
+from forensics.model.findings import CUT, FINDING, FOLDED, LEVELS, MINOR, Evidence, Finding, Rule, Statement, Urgency, lost_parts
 from forensics.model.message import decoded
 from forensics.model.record import reader, readers
 from forensics.model.stored import Store, Stored, by_value
@@ -197,3 +197,16 @@ class _ById:
 
     def __lt__(self, other: _ById) -> bool:
         return self.of.id < other.of.id
+
+
+def urgency(f: Statement, rule: Rule) -> Urgency:
+    """A finding of an earlier cluster is over. A loss that is only possible comes after what clients cannot use now."""
+    if f.severity in MINOR:
+        return Urgency.MINOR
+    if rule.urgency is not Urgency.LOST:
+        return Urgency.OVER if f.end is not None or f.cluster else rule.urgency
+    if f.loss and all(part.kind == CUT for *_, part in lost_parts([f])):
+        return Urgency.OVER
+    if f.confidence == "possible":
+        return Urgency.OVER if f.cluster else Urgency.BROKEN
+    return Urgency.LOST

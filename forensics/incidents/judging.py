@@ -16,9 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics import rule_files
-from forensics.incidents.findings import FindingRows, Findings, worst_first
+from forensics.incidents.findings import FindingRows, Findings, urgency, worst_first
 from forensics.incidents.incidents import ClusterFindings, Incident, recurring_of_each
-from forensics.incidents.ranking import urgency
 from forensics.invariants import checked
 from forensics.invariants.declared import Told
 from forensics.model.cluster import balance, broker_states, final_state, under_replication

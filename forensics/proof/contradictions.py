@@ -20,7 +20,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from forensics.proof.log_ends import exact_end
+from forensics.proof.observed import exact_end
 from forensics.proof.verdict import POSSIBLE, PROBABLE, Handover, Interval, Possible
 from parsers.kinds import ON_DISK, named
 

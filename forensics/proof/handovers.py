@@ -45,7 +45,7 @@ from forensics.proof.elections import by_order
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import LAST_UNCHECKED
 from forensics.proof.last_copies import gone_said, last_copies_gone
-from forensics.proof.log_ends import exact_end
+from forensics.proof.observed import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
 from forensics.proof.pre_kip101 import high_watermark_of_cut, reached_by_isr
 from forensics.proof.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier

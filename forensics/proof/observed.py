@@ -1,4 +1,4 @@
-"""Whether a log end or a high watermark was seen before a broker took part in a later leader epoch.
+"""Where the log on a collected disk ended, and whether a log end or a high watermark was seen before a broker took part in a later leader epoch.
 
 The line with which a broker enters a leader epoch may be missing, so its next line, or a file of its, may be of a later epoch than the last
 one in its lines. Here: the proofs that it is not. Not here: what follows from the log end or the high watermark (removed).
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.log_coverage import CLOCK, ORDER, STATE, would_show
-from forensics.model.partition.replicas import Replica
+from forensics.model.partition.replicas import Disk, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import STOP_NOTICED_EARLY
 from parsers.kinds import named
@@ -77,3 +77,13 @@ def _begun(epoch: int, timeline: PartitionTimeline) -> datetime | None:
     decided = (s.at for s in timeline.states if s.leader_epoch == epoch and s.source in _DECIDES)
     entered = (s.at for r in timeline.replicas.values() for s in r.starts if s.epoch == epoch and _previous(s.event) >= 0)
     return min((at for at in (*decided, *entered) if at is not None), default=None)
+
+
+def exact_end(disk: Disk, timeline: PartitionTimeline) -> int | None:
+    """The offset at which the log ended. None if its files do not show it: its last bytes are damaged, or offsets are missing in it.
+
+    A torn last batch shows it only if the broker printed that the log directory failed: then the write of this batch failed, and it was
+    never part of the log. Otherwise the file may have been longer.
+    """
+    failed = any(e.writer == disk.broker for e in timeline.of("log-dir-partitions"))
+    return disk.reached(timeline.cleaned) if disk.ends_exactly(timeline.cleaned, write_failed=failed) else None

@@ -15,7 +15,7 @@ from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from forensics.proof.log_ends import exact_end
+from forensics.proof.observed import exact_end
 from forensics.proof.pre_kip101 import cut_after
 from forensics.proof.removed import later_terms, places_of_events, removed
 from forensics.proof.stepping_down import became_follower

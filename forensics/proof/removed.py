@@ -23,8 +23,7 @@ from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.lineage import LINES, lineages
-from forensics.proof.log_ends import exact_end
-from forensics.proof.observed import within_epoch
+from forensics.proof.observed import exact_end, within_epoch
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
 from forensics.thresholds import CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass

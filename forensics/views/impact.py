@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from forensics.incidents.findings import urgency
 from forensics.incidents.folding import hit, places
-from forensics.incidents.ranking import urgency
 from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency, disks
 from forensics.model.message import said
 from forensics.rules import RULES, rule_of

@@ -1,6 +1,6 @@
 """Windows in which a partition had no leader, so that producers and consumers could not use it.
 
-Here: the windows, and the fact with their rows. Not here: the findings (forensics.rules), or how many partitions had no leader
+Here: the windows, the fact with their rows, and which eligible leader replicas (KIP-966) can still be elected. Not here: the findings (forensics.rules), or how many partitions had no leader
 at a time (forensics.model.cluster.under_replication).
 """
 
@@ -12,7 +12,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import spoken
+from forensics.model.cluster.availability import CONTROLLED, spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
 from forensics.model.message import said
@@ -77,3 +77,23 @@ OFFLINE = Fact(
         {"start": w.start, "end": w.end, "deleted": w.deleted} for w in leaderless(timeline, cluster)[-MAX_WINDOWS:]
     ],
 )
+
+
+def named_eligible(state: State) -> tuple[int, ...]:
+    """The eligible leader replicas that the state names, or kafka-topics --describe."""
+    return state.eligible or tuple(state.event.eligible or ())
+
+
+def eligible_leaders(state: State, until: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:
+    """Eligible leader replicas of this state that did not crash up to `until`. When a broker registers again after an unclean shutdown, the
+    controller removes it from all sets of eligible leader replicas (ClusterControlManager#registerBroker,
+    ReplicationControlManager#handleBrokerUncleanShutdown): its log may lack records that were not flushed."""
+    return tuple(b for b in named_eligible(state) if not _crashed(b, state, until or datetime.max, timeline, cluster))
+
+
+def _crashed(broker: int, state: State, until: datetime, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The broker ended without a shutdown since the last state that has it in the ISR."""
+    states = timeline.states_with_describe
+    before = states[: next((n for n, s in enumerate(states) if s is state), len(states)) + 1]
+    since = next((s.at for s in reversed(before) if broker in s.isr and s.at is not None), datetime.min)
+    return any(a.how != CONTROLLED and a.overlaps(since, until) for a in cluster.availability(broker).outages)

@@ -23,9 +23,8 @@ from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.absences import EXPECTED, GONE, IN_ORDER, LOG_DIR, NOT_STATED, UNKNOWN, AbsenceInterval, absences, intervals
 from forensics.model.partition.directories import OF_REPLICA
 from forensics.model.partition.durability import as_settled, at_min_isr, below_min_isr, min_isr, required
-from forensics.model.partition.eligible import eligible_leaders, named_eligible
 from forensics.model.partition.final_state import DESCRIBED
-from forensics.model.partition.leaderless import leaderless, without_leader
+from forensics.model.partition.leaderless import eligible_leaders, leaderless, named_eligible, without_leader
 from forensics.model.partition.log_coverage import silent_leaders
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline

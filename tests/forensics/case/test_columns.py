@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from forensics.case.columns import adapted
+from forensics.case.files import adapted
 from forensics.case.read import Case
 from forensics.case.tables import TABLES
 from tests.forensics.case.test_case import make

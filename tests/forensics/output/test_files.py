@@ -22,8 +22,8 @@ from forensics.cli import cli
 from forensics.commands import salvage
 from forensics.commands.evidence import Opened
 from forensics.commands.inputs import EvidenceInput, Input
-from forensics.output.encoding import tolerate
 from forensics.output.files import resolved, whole_directory, whole_file
+from forensics.output.sanitise import tolerate
 from parsers.containers.units import units
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make

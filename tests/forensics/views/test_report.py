@@ -17,9 +17,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from forensics.incidents.findings import urgency
 from forensics.incidents.folding import folded
 from forensics.incidents.incidents import Incident
-from forensics.incidents.ranking import urgency
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import CONFIDENCES, FINDING, FOLDED, LEVELS, Evidence, Finding, Place

@@ -10,7 +10,7 @@ import pytest
 
 from forensics.model.cluster.availability import CONTROLLED, KILLED, MISSED, Outage
 from forensics.model.events import Event
-from forensics.model.partition.eligible import eligible_leaders, named_eligible
+from forensics.model.partition.leaderless import eligible_leaders, named_eligible
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.words import words
