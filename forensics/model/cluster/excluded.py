@@ -53,11 +53,18 @@ def _settings(keys: Iterable[str]) -> Mask:
 def _other_clusters(gathered: Gathered, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
     """By the cluster ids in logs and meta.properties."""
     printed, on_disk = _settings((CLUSTER_ID,)), of_kinds(("log-directory-identity",))
-    naming = gathered.rows(lambda t: pc.and_(pc.or_(printed(t), on_disk(t)), pc.is_valid(t["value"])), "source", "value")
-    ids = {(row["source"], row["value"]) for row in naming.to_pylist()}
-    if len({value for _, value in ids}) < 2:
+    naming = gathered.rows(
+        lambda t: pc.and_(pc.or_(printed(t), on_disk(t)), pc.is_valid(t["value"])), "source", "value", "event", "node", "time"
+    ).to_pylist()
+    named: dict[str, set[str]] = defaultdict(set)
+    for row in naming:
+        named[row["source"]].add(row["value"])
+    if len({i for own in named.values() for i in own}) < 2 or any(len(own) > 1 for own in named.values()):
         return ()
-    return _unrelated(sources, sorted(ids), nodes)
+    disks = {
+        row["source"]: (row["node"], row["time"]) for row in naming if row["event"] != "config" and None not in (row["node"], row["time"])
+    }
+    return _unrelated(sources, named, nodes, disks)
 
 
 # other clusters
@@ -66,48 +73,53 @@ LEAST_NODES = 2
 """Nodes of a cluster that has no node in common with the other: a single one may be a broker with the wrong disks."""
 
 
-def _unrelated(sources: Sequence[Source], ids: Iterable[tuple[str, str]], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
-    """The clusters other than the largest one. `ids`: paths of files, each with a cluster id in it; `nodes`: the nodes that a log names as its
-    writers. Nothing if the files cannot be divided, or if their clusters may have followed each other on the same brokers."""
-    named: dict[str, set[str]] = defaultdict(set)
-    for path, cluster_id in ids:
-        named[path].add(cluster_id)
-    parts = _divided([s.path for s in sources], named)
-    if len(parts) < 2:
-        return ()
+def _unrelated(
+    sources: Sequence[Source],
+    ids: Mapping[str, Collection[str]],
+    nodes: Mapping[str, Collection[int]],
+    disks: Mapping[str, tuple[int, datetime]],
+) -> tuple[SetAside, ...]:
+    """The clusters other than the largest one. `ids`: the cluster id in each file that has one; `nodes`: the nodes that a log names as its
+    writers; `disks`: node and time of each meta.properties. Nothing if the clusters may have followed each other on the same brokers."""
+    parts = _divided([s.path for s in sources], ids)
     by_path = {s.path: s for s in sources}
     found = {cluster_id: [by_path[path] for path in paths] for cluster_id, paths in parts.items()}
     main = max(found, key=lambda i: (sum(s.lines or 0 for s in found[i]), sum(s.bytes or 0 for s in found[i]), i))
-    others = [i for i in sorted(found) if i != main and _at_once(found[main], found[i], nodes)]
+    others = [i for i in sorted(found) if i != main and _at_once(found[main], found[i], nodes, disks)]
     return tuple(SetAside("cluster", tuple(s.path for s in found[i]), i) for i in others)
 
 
-def _divided(paths: Sequence[str], ids: Mapping[str, set[str]], depth: int = 0) -> dict[str, list[str]]:
-    """The paths by cluster id, divided at the highest directories that have one cluster id each. Paths without an id are in none; empty if a
-    file has several, or if no directories are like that."""
+def _divided(paths: Sequence[str], ids: Mapping[str, Collection[str]], depth: int = 0) -> dict[str, list[str]]:
+    """The paths by cluster id, divided at the highest directories that have one cluster id each, else by file. Paths without an id are in
+    none. `ids`: one for each file that has any."""
     children: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         children[path.split("/", depth + 1)[depth] if path.count("/") > depth else path].append(path)
     found: dict[str, list[str]] = defaultdict(list)
     for own in children.values():
         here = {i for path in own for i in ids.get(path, ())}
-        if len(here) == 1:
-            found[here.pop()] += own
-        elif here and len(children) > 1:
-            return {}
-        elif here:
-            return _divided(own, ids, depth + 1) if own[0].count("/") > depth else {}
+        for cluster_id, some in ({here.pop(): own} if len(here) == 1 else _divided(own, ids, depth + 1) if here else {}).items():
+            found[cluster_id] += some
     return found
 
 
-def _at_once(one: Sequence[Source], other: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> bool:
-    """Whether two clusters ran at the same time, and not on the same brokers."""
+def _at_once(
+    one: Sequence[Source], other: Sequence[Source], nodes: Mapping[str, Collection[int]], disks: Mapping[str, tuple[int, datetime]]
+) -> bool:
+    """Whether two clusters ran at the same time, and not on the same brokers. A broker that wrote to a disk of the one was not in the other."""
     spans = [_spans(own, nodes) for own in (one, other)]
-    common = spans[0].keys() & spans[1].keys()
+    written = [(disks[s.path][0], _written(s.path, disks[s.path][1], one)) for s in one if s.path in disks]
+    common = [(n, span) for n, span in (*spans[0].items(), *written) if n in spans[1]]
     if common:
-        return any(overlap(spans[0][n], spans[1][n]) for n in common)
+        return any(overlap(span, spans[1][n]) for n, span in common)
     whole = [Span(min(map(begins, own.values())), max(map(ends, own.values()))) for own in spans if len(own) >= LEAST_NODES]
     return len(whole) == 2 and overlap(*whole)
+
+
+def _written(identity: str, begin: datetime, sources: Iterable[Source]) -> Span:
+    """The time from a meta.properties to the last write to a file of its disk."""
+    directory = identity.rpartition("/")[0] + "/"
+    return Span(begin, max((s.modified for s in sources if s.modified is not None and s.path.startswith(directory)), default=begin))
 
 
 def _spans(sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> dict[int, Span]:
