@@ -120,7 +120,7 @@ class _ClusterMembership:
 
 def cluster_history(
     events: Iterable[Event],
-    on_disk: Iterable[tuple[str, datetime | None]] = (),
+    on_disk: Collection[tuple[str, datetime | None]] = (),
     latest: Mapping[int, datetime] = MappingProxyType({}),
 ) -> ClusterHistory:
     """The clusters of a collection. `events`: those of OF_CLUSTERS and partition states, with uncorrected times. `on_disk`: the cluster
@@ -133,8 +133,11 @@ def cluster_history(
     unnamed = _only_on_disk(on_disk, set(ids))
     if ids == [None] and len(unnamed) == 1:
         return ClusterHistory(tuple(unnamed))  # no line names the only cluster, but its disks do
-    ids.extend(unnamed)
-    return ClusterHistory(tuple(ids), _spans(groups) if len(ids) > 1 else {}) if ids else ClusterHistory()
+    if ids[-1:] and ids[-1] in {cluster_id for cluster_id, _ in on_disk}:  # it was there when the disks were collected
+        ids, first = [*unnamed, *ids], len(unnamed)
+    else:
+        ids, first = [*ids, *unnamed], 0
+    return ClusterHistory(tuple(ids), _spans(groups, first) if len(ids) > 1 else {}) if ids else ClusterHistory()
 
 
 def _only_on_disk(on_disk: Iterable[tuple[str, datetime | None]], in_lines: Collection[str | None]) -> list[str]:
@@ -146,10 +149,10 @@ def _only_on_disk(on_disk: Iterable[tuple[str, datetime | None]], in_lines: Coll
     return sorted(written, key=lambda i: (written[i], i))
 
 
-def _spans(groups: Iterable[Sequence[_ClusterMembership]]) -> dict[int | None, tuple[ClusterSpan, ...]]:
-    """The spans of each node, and under None those of the clusters."""
+def _spans(groups: Iterable[Sequence[_ClusterMembership]], first: int) -> dict[int | None, tuple[ClusterSpan, ...]]:
+    """The spans of each node, and under None those of the clusters. `first`: the number of the first one."""
     spans: dict[int | None, list[ClusterSpan]] = defaultdict(list)
-    for number, group in enumerate(groups):
+    for number, group in enumerate(groups, first):
         for stay in group:
             spans[stay.node].append(replace(stay.span, cluster=number))
         spans[None].append(ClusterSpan(min(s.span.since for s in group), number, "first"))

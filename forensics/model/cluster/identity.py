@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _ONCE = re.compile(r"(?:leader-epoch-checkpoint|partition\.metadata|server\.log|state-change\.log|controller\.log|\d{20}\.log)$")
 """Files that a broker has once per directory name: a second one belongs to another collection."""
@@ -259,14 +259,37 @@ def _shared(one: str, other: str) -> int:
     return ahead + behind
 
 
+def _copied(clues: Iterable[Clues]) -> list[Conflict]:
+    """Identities of disks that are copies of another node's: the node has its own, the files around the copy all name one other node, and that
+    one has none. Kafka does not start with such a file."""
+    disks: dict[int, list[str]] = defaultdict(list)
+    others = []
+    for clue in clues:
+        if clue.nodes and clue.path.rpartition("/")[2] == "meta.properties":
+            disks[clue.nodes[0]].append(clue.path)
+        else:
+            others.append(clue)
+    votes = _votes(others)
+    around = {path: _nearest(path, votes) for own in disks.values() for path in own}
+    return [
+        Conflict(path, node, *around[path])
+        for node, own in disks.items()
+        if any(around[path] == {node} for path in own)
+        for path in own
+        if len(around[path]) == 1 and around[path].isdisjoint(disks)
+    ]
+
+
 def identify(clues: Iterable[Clues]) -> Identity:
     """Owners of all sources. A source that names a node belongs to that node; a source that names none belongs to the node of its
     neighbours. If meta.properties or server.properties in the same tree name another node, the conflict is reported."""
     clues = sorted(clues, key=lambda c: c.path)
+    conflicts = _copied(clues)
+    copied = {c.path for c in conflicts}
+    clues = [replace(c, nodes=()) if c.path in copied else c for c in clues]
     signs = _Signs(clues)
     keepers = _votes(c for c in clues if c.authoritative)
     nodes = {clue.path: _owner(clue, signs) for clue in clues}
-    conflicts = []
     for clue in clues:
         around = _nearest(clue.path, keepers)
         if clue.nodes and not clue.authoritative and around and not around & set(clue.nodes):
