@@ -170,6 +170,9 @@ CONNECTION_RETRIED = timedelta(seconds=15)
 the backoff is 1 s."""
 COPIED_TIME = timedelta(seconds=2)
 """Some archives and file systems keep whole seconds only."""
+SETTINGS_FIRST = timedelta(milliseconds=250)
+"""Longest time from the settings that a starting process prints to the line that says that it starts. The next process takes longer to print
+its first line after the end of this one."""
 LONGEST_START = timedelta(minutes=5)
 """A start with many logs to recover takes long, but its start lines are at its beginning."""
 SAME_ELECTION = timedelta(seconds=10)

@@ -20,8 +20,9 @@ from forensics.proof.contradictions import CONFIDENCE, contradictions, what
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, conflicts
 from forensics.thresholds import NAMED
-from parsers.kinds import ON_DISK
+from parsers.kinds import ON_DISK, Role, of
 
+_MADE = of(role=Role.TOPIC_MADE)
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
 
@@ -30,6 +31,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     yield from _shifted(cluster)
     yield from _clusters(cluster)
     yield from _addresses(cluster)
+    yield from _renamed(cluster)
 
 
 def _shifted(cluster: Cluster) -> Iterator[Finding]:
@@ -71,6 +73,21 @@ def _addresses(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+def _renamed(cluster: Cluster) -> Iterator[Finding]:
+    """Topics that logs name otherwise than the metadata log does."""
+    for name, topic in sorted(cluster.renamed.items()):
+        topic_id = next(i for i, own in cluster.topic_ids.items() if own == topic)
+        yield Finding(
+            kind="evidence-conflict",
+            severity="low",
+            confidence="certain",
+            topic=topic,
+            message="renamed",
+            values=values(name=name, topic=topic, id=topic_id),
+            evidence=quote([e for e in cluster.of(*_MADE) if e.topic_id == topic_id][:4]),
+        )
+
+
 def _clusters(cluster: Cluster) -> Iterator[Finding]:
     """Disks of two clusters, or paths that name two clusters."""
     by_id: dict[str, Event] = {}
@@ -103,15 +120,13 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 
 
 def _of_other_topic(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    names = {topic_id: topic for topic, topic_id in cluster.topic_ids.items()}
+    right = next((topic_id for topic_id, topic in cluster.topic_ids.items() if topic == timeline.topic), None)
     return Finding(
         severity="low",
         confidence="certain",
         brokers=(disk.broker,),
         message="other-topic",
-        values=values(
-            directory=disk.directory, id=disk.topic_id, right=cluster.topic_ids.get(timeline.topic), other=names.get(disk.topic_id or "")
-        ),
+        values=values(directory=disk.directory, id=disk.topic_id, right=right, other=cluster.topic_ids.get(disk.topic_id or "")),
         evidence=quote(e for e in timeline.events if e.topic_id is not None and e.writer == disk.broker),
     )
 

@@ -51,7 +51,7 @@ from forensics.model.cluster.zones import (
     turns,
 )
 from forensics.model.events import IDENTIFIED, Event, compact, kept_together, latest_times, place_in
-from forensics.thresholds import COPIED_TIME, FARTHEST_SHIFT
+from forensics.thresholds import COPIED_TIME, FARTHEST_SHIFT, SETTINGS_FIRST
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
@@ -108,6 +108,8 @@ class EventResolver:
     offsets_ms: Mapping[str, int]
     topics: Mapping[str, str]
     """Topic names by topic id, for facts that contain only the id."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Topic names by the names that replace them in some of the logs."""
     steps: Mapping[str, tuple[ZoneStep, ...]] = field(default_factory=dict)
     """Sources in which the zone's offset changes; `offsets_ms` holds the offset of their last lines."""
     files_ms: Mapping[str, int] = field(default_factory=dict)
@@ -181,8 +183,11 @@ class EventResolver:
         return batch.set_column(batch.schema.get_field_index("time"), batch.schema.field("time"), walls)
 
     def _topics(self, batch: pa.RecordBatch) -> pa.Array:
-        """Topic of each row, by its topic id if the row has no name."""
+        """Topic of each row, by its topic id if the row has no name or not the topic's own."""
         topic = batch.column("topic")
+        if self.renamed:
+            known = pc.index_in(topic, value_set=pa.array(list(self.renamed), pa.string()))
+            topic = pc.coalesce(pc.take(pa.array(list(self.renamed.values()), pa.string()), known), topic)
         if not topic.null_count or not self.topics:
             return topic
         ids = batch.column("topic_id")
@@ -689,6 +694,14 @@ def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:
     return {a for ignored, a in found if not ignored}, {a for ignored, a in found if ignored}
 
 
+def _with_topics(known: EventResolver, gathered: Gathered) -> EventResolver:
+    """Adds the topic ids. Kafka renames no topic: if an id has several names, they were replaced in logs, and the metadata log has its own."""
+    made = gathered.rows(_naming(of(role=Role.TOPIC_MADE), "topic_id"), "topic_id", "topic", "line").to_pylist()
+    topics = {row["topic_id"]: row["topic"] for row in sorted(made, key=lambda row: row["line"] is None)}
+    renamed = {row["topic"]: topics[row["topic_id"]] for row in made if row["topic"] not in topics.values()}
+    return replace(known, topics=topics, renamed=renamed)
+
+
 def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[Cluster, EventResolver]:
     """The cluster at the end of the evidence and the EventResolver."""
     archives, ignored = _digests(gathered)
@@ -709,8 +722,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     owned = _with_clusters(owned, gathered, sources)
     release()
     raw = _raw(gathered, owned, sources)
-    made = gathered.rows(_naming(of(role=Role.TOPIC_MADE), "topic_id"), "topic_id", "topic").to_pylist()
-    owned = replace(owned, topics={row["topic_id"]: row["topic"] for row in made})
+    owned = _with_topics(owned, gathered)
     resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
     modes, begins = {(e.cluster, e.mode) for e in raw}, _begins(raw, resolver)
     del raw  # as many events again follow
@@ -726,6 +738,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
         ignored=sorted(ignored),
         conflicts=conflicts,
         topic_ids=dict(resolver.topics),
+        renamed=resolver.renamed,
         copies=copies,
         aside=aside,
     )
@@ -833,8 +846,8 @@ def _clusters(
     """The clusters of the collection, oldest first. `evidence` creates a cluster with what all of them share."""
     numbers = dict(enumerate(resolver.clusters.ids, -resolver.clusters.last))
     runs = _by_cluster(_lived(events), numbers)
-    by_cluster = _events_by_cluster(events, evidence(0, None).sources, numbers)
     joins = _joins(clocks, resolver)
+    by_cluster = _events_by_cluster(events, evidence(0, None).sources, {n: joins.get(n, ()) for n in numbers})
     clusters: list[Cluster] = []
     for number, cluster_id in numbers.items():
         cluster = evidence(number, cluster_id)
@@ -848,14 +861,30 @@ def _clusters(
     return clusters
 
 
-def _events_by_cluster(events: Iterable[Event], sources: Iterable[Source], numbers: Collection[int]) -> dict[int | None, list[Event]]:
-    """Events by cluster. server.properties files have no time: their settings count for all clusters."""
-    undated = {s.path for s in sources if s.kind == "server-properties"} if len(numbers) > 1 else set()
-    found: dict[int | None, list[Event]] = {number: [] for number in numbers}
+def _events_by_cluster(
+    events: Iterable[Event], sources: Iterable[Source], joins: Mapping[int, Sequence[ClusterJoin]]
+) -> dict[int | None, list[Event]]:
+    """Events by cluster. server.properties files have no time: their settings count for all clusters. `joins`: the clusters, oldest first."""
+    undated = {s.path for s in sources if s.kind == "server-properties"} if len(joins) > 1 else set()
+    found: dict[int | None, list[Event]] = {number: [] for number in joins}
     for e in events:
-        for number in numbers if e.source in undated else (e.cluster,):
+        set_in = _set_in(e, joins) if e.event == "config" and len(joins) > 1 else e.cluster
+        for number in joins if e.source in undated else (set_in,):
             found[number].append(e)
     return found
+
+
+def _set_in(e: Event, joins: Mapping[int, Sequence[ClusterJoin]]) -> int | None:
+    """The cluster of a setting. A process prints its settings before it says that it starts. The output of a tool is of the cluster of its
+    time: a copy has a later time, none an earlier one."""
+    if e.at is None:
+        return e.cluster
+    if e.writer is not None:
+        begun = (n for n, own in joins.items() if any(j.node == e.writer and e.at < j.at <= e.at + SETTINGS_FIRST for j in own))
+        return next(begun, e.cluster)
+    begins = {n: min(j.at for j in own) for n, own in joins.items() if own}
+    earlier = [n for n, begin in begins.items() if begin <= e.at] if e.at < begins.get(e.cluster or 0, e.at) else []
+    return earlier[-1] if earlier else e.cluster
 
 
 def _retime(source: Source, corrected: Callable[[str, datetime, int], datetime]) -> None:

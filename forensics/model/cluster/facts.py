@@ -109,7 +109,10 @@ class Cluster:
     """Topics with a deletion in the evidence, with the times of deletion."""
     copies: Copies = NONE
     """Sources that may repeat lines of others."""
-    topic_ids: dict[str, str] = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """Names of topics by their ids."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Names of topics by the names that replace them in logs."""
 
     measures: Sequence[Measure] = ()
     """Load of brokers as the user measured it."""
