@@ -158,10 +158,10 @@ def _set_for(cluster: Cluster, key: str, topic: str | None, at: datetime | None)
 def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:
     found = cluster.settings.change(key, topic=topic, broker=broker, at=at, below=below)
     if found is not None and found.source in (TOPIC, EFFECTIVE):
-        return Effective.of(key, found, assumed=_later(found, at))
+        return Effective.of(key, found, assumed=_may_be_later(found, at))
     undescribed = topic is not None and topic not in cluster.described
     if found is not None:
-        return Effective.of(key, found, assumed=undescribed or _later(found, at))
+        return Effective.of(key, found, assumed=undescribed or _may_be_later(found, at))
     name = BROKER_NAMES.get(key, (key,))[0] if topic is not None else key
     values = {default(name, v) for v in versions(cluster, broker, at)} or {default(name, None)}
     value = values.pop() if len(values) == 1 else None
@@ -169,8 +169,9 @@ def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: d
     return Effective(key, value, DEFAULT, None, line, undescribed or value is None or not cluster.settings.starts(broker))
 
 
-def _later(found: SettingChange, at: datetime | None) -> bool:
-    return at is not None and found.at > at
+def _may_be_later(found: SettingChange, at: datetime | None) -> bool:
+    """Evidence without a time may be from after this one."""
+    return at is not None and (found.at > at or (found.event is not None and found.event.at is None))
 
 
 def deciding(cluster: Cluster, key: str) -> Sequence[int]:
