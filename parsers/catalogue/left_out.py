@@ -33,6 +33,8 @@ _LOGGER = re.compile(rb" \([\w.$-]+\)(?: \[[^\[\]]*\])?[ \t\r]*$")
 """The logger, and the thread that images of Kafka print after it: nearly all loggers have the word kafka."""
 _OUTSIDE = re.compile(rb"\A[^(\w.$-]|[^)\w.$-]\Z")
 """Forms that a logger cannot contain: they are looked for in whole lines without a thread, which is faster."""
+_INFO = re.compile(rb"(?<! = )INFO")
+"""The level; as the value of a setting, also a warning's record may have it."""
 _LEVELS = frozenset({b"TRACE", b"DEBUG", b"INFO", b"WARN", b"ERROR", b"FATAL"})
 
 
@@ -50,7 +52,7 @@ class LeftOut:
         line."""
 
     def chunk(self, data: bytes) -> None:
-        self._informed = self._informed or b"INFO" in data
+        self._informed = self._informed or (b"INFO" in data and _INFO.search(data) is not None)
         self._levelled = self._levelled or any(level in data for level in _LEVELS)
         if _IN_ALL_NOTES in data and any(word in data for word in _DROPPED):
             self._suppressed += sum(max((int(n) for n in found.groups() if n), default=1) for found in _NOTE.finditer(data))

@@ -109,7 +109,7 @@ class LogCoverage:
         begins = {self.states_begin if facet == STATE else self.begin for facet in facets}
         if None in begins:
             return Answer(said("coverage/server-log", broker=self.broker))
-        for premise in {COMPLETE: None, **dict.fromkeys(statement)} if facets else statement:
+        for premise in (COMPLETE, READ, *statement) if facets or COMPLETE in statement else statement:
             if premise in self.failed:
                 return Answer(self.failed[premise])
         begin = max((at for at in begins if at is not None), default=None)
@@ -365,7 +365,7 @@ def would_show(
     of: PartitionTimeline | None = None,
 ) -> Answer:
     """Whether a line of the broker between the two times would be in the evidence. `statement`: the facets of the line, and the premises about
-    the broker's logs on which the conclusion rests; facets rest on COMPLETE. `of`: the line is about this partition."""
+    the broker's logs on which the conclusion rests; facets rest on COMPLETE, and what is COMPLETE was READ. `of`: the line is about this partition."""
     shown = log_coverage(broker, cluster).would_show(*statement, since=since, until=until)
     if shown and of is not None and broker in _with_missing_lines(of, cluster):
         return Answer(said("coverage/lines-missing", broker=broker))
