@@ -65,9 +65,8 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
         return Crash(node.id, named, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
     doubt = None if shown else would_show(node.id, cluster, COMPLETE).why_not
-    confidence = (
-        "possible" if doubt else "certain" if shown or not run.asked else "probable"
-    )  # a shutdown may be complete, and its last lines lost
+    lost = run.asked is not None and not shown  # a shutdown may be complete: the next start shows no recovery, and last lines may be lost
+    confidence = "possible" if doubt or lost else "certain"
     return Crash(node.id, named, run, confidence, evidence, time, memory=memory, doubt=doubt, back=outage.until)
 
 

@@ -23,7 +23,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import is_directory_id, same_directory
 from forensics.model.events import Event, lasting
-from forensics.model.findings import EVIDENCE, Fact, quote
+from forensics.model.findings import EVIDENCE, Fact, lower, quote
 from forensics.model.message import PACKED, Message, Value, said
 from forensics.model.partition.directories import failures_of_replica, log_directory
 from forensics.model.partition.fetch_failures import FAILED, GAVE_UP, hindered, says_hindered, unreachable
@@ -343,9 +343,9 @@ class _Judge:
         if failed is not None and (outage is None or outage.life is None or failed.before(outage)):
             sure = "certain" if failed.of_replica else "probable"
             return _cause(LOG_DIR, sure, "log-dir-failed", left.broker, [failed.event], directory=failed.directory)
-        if outage is not None and not (case.created and outage.how == KILLED):
+        if outage is not None and not (case.created and outage.how == KILLED and case.end is not None):
             return self._ended(left, outage, case.end)
-        if case.created and left.heard:
+        if case.created and left.heard and case.end is not None:
             return _cause(NEW, "probable", "created-without", left.broker)
         return None
 
@@ -369,11 +369,14 @@ class _Judge:
         if behind is None and (taken := self._taken_out(case)) is not None:
             return _cause(GONE, "probable", "not-alive", left.broker, [taken])
         alive, cause = self._alive(case), behind or self._stuck_or_slow(left, state)
+        shown = case.before is None or state.follows(case.before) or self.shrink(left.broker, state) is not None
+        if cause.kind == STUCK and cause.confidence == "probable" and not shown:
+            cause.confidence = "possible"  # when it left is not in the evidence, nor what its process did then
         if alive or cause.kind not in (STUCK, SLOW, NOT_STATED):
             return cause
         if cause.kind == NOT_STATED:
             return _cause(UNKNOWN, "possible", "not-shown-running", left.broker, cause.evidence)
-        cause.clauses, cause.confidence = (*cause.clauses, said(MAY_HAVE_ENDED, broker=left.broker)), "probable"
+        cause.clauses, cause.confidence = (*cause.clauses, said(MAY_HAVE_ENDED, broker=left.broker)), lower(cause.confidence, "probable")
         return cause
 
     def _alive(self, case: _Case) -> bool:
