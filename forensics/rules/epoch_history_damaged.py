@@ -135,7 +135,8 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
         if cut_since(segment, event) and not would_show(disk.broker, cluster, LOG, PROCESS, READ):
             continue  # nothing would show that the log was cut
         what = said("epoch-history-damaged/beyond", epoch=epoch, start=start, log_end=disk.reach)
-        yield what, (event, segment)
+        mark = disk.high_watermark.offset if disk.high_watermark is not None else None
+        yield what, (event, segment) if mark is None or mark < start else (event,)  # else a copy of the log may have been cut off
 
 
 def _later(mark: Event | None, event: Event) -> bool:

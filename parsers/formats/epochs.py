@@ -38,12 +38,12 @@ def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
         if isinstance(entry, dict):
             yield entry
             continue
-        line, at, text, fields, _ = entry
+        line, at, text, fields, cut = entry
         epoch, offset = integer(fields[0], INT32), integer(fields[1], INT64)
         if epoch is None or offset is None or epoch < 0 or offset < 0:
             yield malformed(member, text, "epoch and offset are not numbers that Kafka accepts", line, at)
             continue
-        if previous and (epoch <= previous[0] or offset < previous[1]):
+        if previous and not cut and (epoch <= previous[0] or offset < previous[1]):
             yield problem("epochs-not-rising", _falls(member, previous, (epoch, offset)), line=line, byte=at)
         previous = epoch, offset
         if count >= (most := in_force().epochs):
