@@ -35,6 +35,7 @@ from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member
 from tests.support import local, recorded
+from tests.support.altered import OTHERS, TIMES, alterations
 from tests.support.contradictions import contradictions
 from tests.support.paths import truth_of
 from tests.support.shapes import BUNDLES, HEAD, File, Files, bundle, moment, nodes, only, records, without
@@ -65,11 +66,11 @@ def report(files: Files) -> Report:
 LOGS = r"(?:^|/)logs/|\.log\.\d|stdout"
 TENTHS = 10
 Way = tuple[str, str, Callable[[Files], Files]]
-"""Family, what is gone in words, and how the rest is made."""
+"""Family, what is gone or altered in words, and how the rest is made."""
 
 
 def ways(name: str) -> Iterator[Way]:
-    """All ways of taking something away from a fixture, deterministic."""
+    """All ways of taking something away from a fixture, and of altering it, deterministic."""
     files = bundle(name)
     yield from _of_nodes(files)
     yield from _of_kinds(files)
@@ -78,6 +79,7 @@ def ways(name: str) -> Iterator[Way]:
     yield from _of_lines(files)
     yield from _of_clocks(files)
     yield from _of_exports(name)
+    yield from alterations(name)
 
 
 def _gone(family: str, words: str, expression: str) -> Way:
@@ -215,7 +217,6 @@ def _but(lines: Mapping[str, set[int]]) -> Callable[[str, list[bytes]], Iterable
     return keep
 
 
-CLOCK_STEP = "clock step"
 STEPS_S = (-3600, -120, -40, 40, 120, 3600)
 BOOT_S = 8
 """Seconds after a start before a time service sets the clock."""
@@ -259,7 +260,7 @@ def _stepped(words: str, of: Mapping[str, tuple[float, float]], seconds: int) ->
                 made[path] = File(b"".join(left), files[path].modified)
         return made
 
-    return CLOCK_STEP, words, taken
+    return TIMES, words, taken
 
 
 def moved(record: bytes, seconds: int) -> bytes:
@@ -311,6 +312,8 @@ class Claim(NamedTuple):
     committed: bool | None
     cause: str | None
     summary: str
+    of_last: bool
+    """It is about the cluster that exists at the end."""
 
 
 OF_EVIDENCE = frozenset(rule.kind for rule in RULES if rule.unrefuted is Unrefuted.EVIDENCE)
@@ -348,7 +351,7 @@ def claims(told: Iterable[Finding]) -> list[Claim]:
             for offsets, confidence, committed in parts:
                 gone = frozenset(o for r in offsets if r.end is not None for o in range(r.start, r.end))
                 rank = CONFIDENCES.index(confidence)
-                found.append(Claim(f.kind, name, f.brokers, gone, rank, level, committed, f.cause, words(f).summary))
+                found.append(Claim(f.kind, name, f.brokers, gone, rank, level, committed, f.cause, words(f).summary, f.cluster == 0))
     return found
 
 
@@ -509,9 +512,11 @@ def tried(name: str, way: Way) -> Tried:
     files = take(bundle(name))
     try:
         part = judged(report(files))
+        if family == OTHERS:
+            part = part._replace(claims=[c for c in part.claims if c.of_last])
     except Exception as error:  # whatever it is, it is what this looks for
         return Tried(family, words, ((CRASH, repr(error)),), 0, 0)
-    altered = UNCOMPARED | OF_CLOCKS if family == CLOCK_STEP else UNCOMPARED
+    altered = UNCOMPARED | OF_CLOCKS if family == TIMES else UNCOMPARED
     found = tuple(broken(part, whole_of(name), truth_of(name), altered))
     return Tried(family, words, found, sum(v == UNKNOWN for v in part.verdicts.values()), len(part.verdicts))
 
