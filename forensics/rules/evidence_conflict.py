@@ -135,6 +135,7 @@ def of_report(what: Sequence[Message], about: Collection[Finding], evidence: Seq
     """The report itself says what cannot be true together (forensics.invariants): no worse than what these findings say."""
     worst = max((f.severity for f in about), key=LEVELS.index, default="low")
     return Finding(
+        kind="evidence-conflict",
         severity=min(worst, "medium", key=LEVELS.index),
         confidence="certain",
         brokers=tuple(sorted({b for f in about for b in f.brokers[:1]})),
@@ -198,6 +199,7 @@ def of_statements(found: Sequence[Contradiction]) -> Finding:
     confidence = CONFIDENCE.get(about, CERTAIN)
     events = [e for c in found for e in (c.one, c.other)]
     return Finding(
+        kind="evidence-conflict",
         severity="low" if confidence == POSSIBLE else "medium",
         confidence=confidence,
         brokers=tuple(dict.fromkeys(e.writer for e in events if e.writer is not None)),
