@@ -32,12 +32,13 @@ OFTEN = 3
 SHORT = 40
 """Characters of a line in a few words."""
 COPIES = 2
-QUOTED = 120
+QUOTED = 140
 """Characters of the line of a log that is the reason."""
 _ERROR = re.compile(
-    r"(?:\[[^\]]*\] (?:ERROR|FATAL) |(?=\S*(?:Error|Exception)\b)|(?=[^\[]*OutOfMemoryError))([^\n]+?)(?: \([\w.$]+\))?(?:\n|$)"
+    r"^(?:[\w$]+\.)*(\w+(?:Exception|Error)\b.*|[^\[\n]*OutOfMemoryError\b.*)|^\[[^\]]*\] (?:ERROR|FATAL) (?:\[[^\]]*\]:? )?(.*?)(?: \([\w.$]+\))?$",
+    re.M,
 )
-"""A line of a log that names an error, without its prefix and logger."""
+"""The exception that a line of a log names, or else its message without level and logger."""
 _KINDS = frozenset(rule.kind for rule in RULES)
 
 
@@ -160,8 +161,13 @@ def _why(report: Report, gone: Sequence[LostRange]) -> Iterator[str]:
     if lead and (words := Happening((lead[0],)).words("why")) is not None:
         yield _because(lead[:1], words, None)
         return
-    errors = ((e, _ERROR.match(e.shown)) for f in lead for e in f.evidence if e.line is not None)
-    for place, what in islice(((_place(e), found[1]) for e, found in errors if found is not None), 1):
+    errors = (
+        (e, max(_ERROR.findall(e.shown), key=lambda found: bool(found[0]), default=None))
+        for f in lead
+        for e in f.evidence
+        if e.line is not None
+    )
+    for place, what in islice(((_place(e), "".join(found)) for e, found in errors if found is not None), 1):
         yield text(said("first-screen/why", what=shortened(what, QUOTED), place=place))
 
 

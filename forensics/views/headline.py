@@ -116,7 +116,10 @@ def headline(
     ranges = losses(findings)
     gone = [f for f in findings if _is_gone(f) and not f.loss and not f.cluster]
     lead = () if gone or any(r.kind in (GONE, UNCLEAR) or r.missed for r in ranges) else _lead(findings)
-    incident = [VerdictLine(rule_of(f.kind).label or GONE_LABEL, summary(f), UNSETTLED) for f in gone]
+    incident = [
+        VerdictLine(rule_of(f.kind).label or GONE_LABEL, Happening((f,), controllers).words("headline") or summary(f), UNSETTLED)
+        for f in gone
+    ]
     incident += [_incident(lead, controllers, incidents)] if lead else []
     lines = [
         *(_line("scope", UNSETTLED, what=words) for words in before),

@@ -23,7 +23,7 @@ from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.first_screen import FirstScreen, Size, first_screen, shorter
 from forensics.views.headline import AFFECTED, BROKEN, EXCLUDED, FOUND, UNSETTLED
-from forensics.views.losses import LostRange, loss_tables, losses
+from forensics.views.losses import LostRange, is_one, loss_tables, losses
 from forensics.views.notes import notes
 from forensics.views.terminal import WordTable, hung, put, rendered
 from forensics.words import summary, words
@@ -132,7 +132,7 @@ def _end(report: Report, screen: FirstScreen, case: str | None, *, every: bool) 
 
 
 def _row(r: LostRange, zone: DisplayZone, day: date | None) -> list[str]:
-    cells = (r.name, f"offsets {r.spans}", r.size, f"written {r.written(zone, day)}")
+    cells = (r.name, f"offset{'' if is_one([r]) else 's'} {r.spans}", r.size, f"written {r.written(zone, day)}")
     return [clean(cell) for cell in cells]
 
 
