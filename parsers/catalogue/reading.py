@@ -32,7 +32,7 @@ Quickly = Callable[["Reading", bytes, int], Generator[Rows, None, "int | None"]]
 """Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.columnar.vectorised)."""
 _FIRST_LINES = ("process-starting", "config", "controller-starting", "broker-state", "broker-starting")
 """Events of the lines with which a process begins, in the order in which it prints them. A log that was cut may have only the last."""
-_OF_START = re.compile(
+OF_START = re.compile(
     "Registered (?:`?kafka:type|signal handlers)|(?:Kafka|RemoteLogManager)Config values:|Verifying properties|Property .* is overridden|Setting -D"
 )
 """Lines that a process prints before it names itself."""
@@ -264,7 +264,7 @@ class Reading:
                 break
             at = data.rfind(b"\n", 0, at - 1) + 1
             record = self.layouts.record_at(data, at) if self.layouts.begins(data, at) else None
-            if record is not None and not of_other_process(record) and not _OF_START.match(record.message):
+            if record is not None and not of_other_process(record) and not OF_START.match(record.message):
                 text = text_of(data[at : line_end(data, at)])
                 before = lines + data.count(b"\n", at, end)
                 seen = SeenText(text, record.message, record.logger, at, at + len(text), lines_before=before)

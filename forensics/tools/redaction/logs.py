@@ -22,7 +22,8 @@ import regex
 from forensics.tools.redaction.in_place import fixed, marked, named
 from forensics.tools.redaction.names import KeptWords, Names
 from forensics.tools.redaction.reading import Read, Taken
-from forensics.tools.redaction.vocabulary import PAIR, WORD, is_setting, of_code, own_expressions, pairs, phrases
+from forensics.tools.redaction.vocabulary import PAIR, WORD, is_setting, of_code, of_starts, own_expressions, pairs, phrases
+from parsers.catalogue.reading import OF_START
 from parsers.catalogue.survey import REDACTED
 from parsers.layouts import PREFIXES, STATE_CHANGE, Layout, prefix
 from parsers.learning.layout import begins_record, layout_of
@@ -206,7 +207,10 @@ class _Records:
         if not record.read(begin, end, cut, sorted(read.patterns), logger):
             if found is None and len(texts) == 1:
                 return
-            record.put(record.component(begin, end, logger)[0], end, REDACTED)
+            said = record.component(begin, end, logger)[0]
+            starts = OF_START.match(record.text, said, end)  # by these lines, readers know that a process was started
+            kept = self._names.text(starts[0], KeptWords(of_starts())) + " " if starts is not None else ""
+            record.put(said, end, kept + REDACTED)
         ends = (text[len(body) :] for text, body in zip(texts, stripped, strict=True))
         yield from (line + end if line is not None else None for line, end in zip(record.lines(), ends, strict=True))
 

@@ -26,6 +26,7 @@ from forensics.model.cluster import availability, failed_starts, process_errors
 from forensics.model.cluster import settings as settings_of
 from forensics.rules import detectors, out_of_memory
 from parsers import formats, layouts, masking, paths, schemas, sniff
+from parsers.catalogue.reading import OF_START
 from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS, expand, loggers
 from parsers.patterns.expand import errors
@@ -214,10 +215,16 @@ def _phrases_text() -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
+def of_starts() -> frozenset[str]:
+    """Words of the lines that a process prints before it names itself."""
+    return frozenset(WORD.findall(OF_START.pattern))
+
+
+@lru_cache(maxsize=1)
 def everything() -> frozenset[str]:
     """All words of Kafka that a copy can contain: for the last check."""
     texts = " ".join((*(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *(p.literal for p in PATTERNS), *_phrases_text(), _strings(layouts)))
-    return frozenset(WORD.findall(texts)).union(of_code(), labels(), of_tools(), of_paths(), of_settings(), words(OF_GC))
+    return frozenset(WORD.findall(texts)).union(of_code(), labels(), of_starts(), of_tools(), of_paths(), of_settings(), words(OF_GC))
 
 
 @lru_cache(maxsize=1)
