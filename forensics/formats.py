@@ -16,6 +16,12 @@ FORMATS: tuple[Format, ...] = (
         check=on_demand("forensics.case.parquet:check"),
     ),
     FileFormat(
+        name="findings-csv",
+        help="Write the findings as one CSV file, a row for each place.",
+        extension=".csv",
+        pieces=on_demand("forensics.case.parquet:findings_csv"),
+    ),
+    FileFormat(
         name="html",
         help="Write the report as one self-contained page.",
         extension=".html",

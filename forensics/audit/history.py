@@ -22,10 +22,9 @@ from forensics.case.read import Case
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import timestamp
 from forensics.output.version import version
-from forensics.proof.verdict import LOST, UNKNOWN
-from forensics.tools.case_diff import pairs
+from forensics.tools.case_diff import AS_BAD, pairs
 from forensics.views.document import rules_digest
-from forensics.views.runs import BAD, LISTED, RUNS, SEEN
+from forensics.views.runs import LISTED, RUNS, SEEN
 from forensics.words import summary
 from parsers.schemas import Row
 
@@ -58,8 +57,8 @@ class History:
         self.files: dict[str, str] = dict(known["files"]) if known else {}
         self.runs: list[Row] = _rows(directory, self.files.get("runs"))
         self.seen: dict[tuple[str, str], Row] = {(row["cluster"], row["finding"]): row for row in _rows(directory, self.files.get("seen"))}
-        self.worse: dict[str, int] = dict(known["worse"]) if known else dict.fromkeys(BAD, 0)
-        """Partitions that became lost, or unknown, since the last run that ended before this one."""
+        self.worse: dict[str, int] = dict.fromkeys(AS_BAD, 0) | (dict(known["worse"]) if known else {})
+        """Partitions that became lost, tail-cut or unknown since the last run that ended before this one."""
         self.partitions: list[dict[str, Any]] = list(known["partitions"]) if known else []
         """The first of them: cluster, topic, partition, verdict before (null: none) and after."""
         self.accepted: dict[tuple[str, str], dict[str, str]] = {}
@@ -74,7 +73,7 @@ class History:
     def begin(self) -> None:
         """Starts a run. If a run is killed, the next one reports the same news again."""
         if not self.runs or self.runs[-1]["ended"] is not None:
-            self.worse, self.partitions = dict.fromkeys(BAD, 0), []
+            self.worse, self.partitions = dict.fromkeys(AS_BAD, 0), []
         now = _now()
         last = max((row["started"] for row in self.runs), default=now)
         row = {
@@ -146,7 +145,7 @@ class History:
     def _compare(self, cluster: str, before: Mapping[tuple[str, int], str], after: Mapping[tuple[str, int], str]) -> None:
         for (topic, partition), verdict in sorted(after.items()):
             was = before.get((topic, partition))
-            if verdict in BAD and was != verdict and was != LOST:
+            if verdict in AS_BAD and was not in AS_BAD[verdict]:
                 self.worse[verdict] += 1
                 if len(self.partitions) < LISTED:
                     named = {"cluster": cluster, "topic": topic, "partition": partition}
@@ -201,10 +200,10 @@ class History:
         return [day for day, _ in nights], {cluster: [_worst(of[cluster], at) for _, at in nights] for cluster in sorted(of)}
 
     def fails(self, on: str) -> bool:
-        """Whether a finding of this severity or above is new, or partitions became lost (or unknown)."""
+        """Whether a finding of this severity or above is new, or partitions became as bad as this verdict."""
         if on in LEVELS:
             return any(LEVELS.index(row["severity"]) >= LEVELS.index(on) > _before(row) for row in self._changed()["new"])
-        return bool(self.worse[LOST] or (on == UNKNOWN and self.worse[UNKNOWN]))
+        return any(self.worse[verdict] for verdict in AS_BAD[on])
 
     # files
 

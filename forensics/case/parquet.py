@@ -6,8 +6,10 @@ Here: which rows, and the atomic creation of their directory. Not here: columns 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,10 +18,11 @@ import pyarrow.compute as pc
 
 from forensics.case.read import Case
 from forensics.case.tables import BY_NAME, TABLES, Table
-from forensics.case.write import CaseRefused, Writer, of_report, outside
+from forensics.case.write import CaseRefused, Writer, finding_rows, of_report, outside
 from forensics.incidents.judging import STANDING
 from forensics.model.message import timestamp
 from forensics.output.files import whole_directory
+from forensics.output.sanitise import clean
 from forensics.views.document import Report
 
 CSV = {"findings.csv": "findings", "partitions.csv": "partitions", "timeline.csv": "steps"}
@@ -58,12 +61,27 @@ def write_csv(report: Report, directory: Path, source: WithCase) -> None:
         told = of_report(report.cluster, report.findings, report.incidents)
         for name, of in CSV.items():
             table = BY_NAME[of]
-            columns = [f.name for f in table.schema if not _nested(f.type) and (of != "partitions" or f.name in (*KEY, *STANDING.names))]
+            columns = [name for name in _flat(table) if of != "partitions" or name in (*KEY, *STANDING.names)]
             with (to / name).open("w", encoding="utf-8", newline="") as file:
-                out = csv.writer(file)
-                out.writerow(columns)
-                for rows in _rows(table, told, report, source.case):
-                    out.writerows(map(_cell, row.values()) for row in rows.select(columns).to_pylist())
+                rows = (row for some in _rows(table, told, report, source.case) for row in some.select(columns).to_pylist())
+                file.writelines(csv_lines(columns, rows))
+
+
+def findings_csv(report: Report) -> Iterator[str]:
+    """The table of findings, a row for each place."""
+    return csv_lines(_flat(BY_NAME["findings"]), finding_rows(report.findings))
+
+
+def _flat(table: Table) -> list[str]:
+    return [f.name for f in table.schema if not _nested(f.type)]
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The head and the rows of a CSV file: cells that a spreadsheet would take for a formula are quoted."""
+    for cells in chain([columns], ([_cell(row[name]) for name in columns] for row in rows)):
+        line = io.StringIO(newline="")
+        csv.writer(line, lineterminator="\n").writerow(cells)
+        yield line.getvalue()
 
 
 KEY = ("topic", "partition")
@@ -93,4 +111,6 @@ def _cell(value: Any) -> Any:
         return timestamp(value)
     if isinstance(value, list):
         return " ".join(map(str, value))
-    return f"'{value}" if isinstance(value, str) and value.startswith(OF_PROGRAMS) else value
+    if not isinstance(value, str):
+        return value
+    return f"'{clean(value)}" if value.startswith(OF_PROGRAMS) else clean(value)

@@ -152,7 +152,7 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     return {
         "sources": _table("sources", chain((s.row() for s in cluster.sources), _digests(cluster))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
-        "findings": _table("findings", (row for n, f in enumerate(findings) for row in _places(n, f))),
+        "findings": _table("findings", finding_rows(findings)),
         "finding_details": _table(
             "finding_details", ({"number": n, "id": f.id, **_whole(f), **words(f)._asdict()} for n, f in enumerate(findings))
         ),
@@ -225,8 +225,16 @@ class Writer:
 
 
 def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    told = [{CLUSTER_NUMBER: row.get("cluster"), **row} for row in rows]
-    return pa.Table.from_pylist(told, schema=BY_NAME[name].schema)
+    return pa.Table.from_pylist([*map(_numbered, rows)], schema=BY_NAME[name].schema)
+
+
+def _numbered(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {CLUSTER_NUMBER: row.get("cluster"), **row}
+
+
+def finding_rows(findings: Sequence[Finding]) -> Iterator[dict[str, Any]]:
+    """The rows of the table of findings."""
+    return (_numbered(row) for n, f in enumerate(findings) for row in _places(n, f))
 
 
 def facts(told: pa.Table, resolver: EventResolver) -> pa.Table:

@@ -143,7 +143,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     type=click.Choice((*LEVELS, *VERDICTS)),
     metavar="LEVEL|VERDICT",
     help="Exit with code 1 if a finding of at least this severity is new since the last run, or was less severe then; or if a partition became "
-    "lost (lost), or lost or unknown (unknown). In the first run, everything is new.",
+    "lost (lost), tail-cut or lost (tail-cut), or unknown or lost (unknown). In the first run, everything is new.",
 )
 def command(
     paths: tuple[str, ...],

@@ -137,6 +137,8 @@ def _parsed(path: str) -> tuple[list[Accepted], Mapping[str, Any]]:
     with open(path, "rb") as file:
         content = dict(parsed(file.read(MOST_BYTES).decode("utf-8")))
     entries = content.pop("accept", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError("accept is not a list of entries, each under [[accept]]")
     if unknown := sorted(content.keys() - {*OPTIONS}):
         raise ValueError(f"{unknown[0]!r} is not one of {', '.join((*OPTIONS, 'accept'))}")
     return [_entry(entry, number) for number, entry in enumerate(entries, 1)], content

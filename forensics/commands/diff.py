@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     type=click.Choice((*LEVELS, *VERDICTS)),
     metavar="LEVEL|VERDICT",
     help=f"Exit with code 1 if a finding of at least this severity is new or was less severe before ({', '.join(LEVELS)}); or if a partition "
-    "is now lost and was not before (lost), or is now lost or unknown and was neither before (unknown).",
+    "is now lost and was not before (lost), or is now tail-cut or lost (tail-cut), or unknown or lost (unknown), and was neither before.",
 )
 def command(before: str, after: str, json_file: str | None, markdown_file: str | None, fail_on_new: str | None, request: Request) -> None:
     """Show what changed between two cases.

@@ -7,17 +7,20 @@ options.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from forensics.commands.config import ARGUMENTS
-from forensics.commands.targets import check, conclude
+from forensics.commands.targets import OutputFile, check, conclude
 from forensics.formats import FORMATS
+from forensics.output.format import FileFormat
 
 HEADINGS: Mapping[str, Sequence[str]] = {
     "Filters": (*("--topic", "--partition", "--broker", "--since", "--until", "--event", "--level", "--logger", "--grep", "--all"),),
     "Output": (
+        "-o",
         *(format.option for format in FORMATS),
         "--format",
         "--keys-only",
@@ -31,6 +34,8 @@ HEADINGS: Mapping[str, Sequence[str]] = {
 }
 """Other options are listed under the last heading."""
 OTHERS = "Other options"
+FILES = "files"
+"""Parameter of -o, where it names files and not one result."""
 
 
 UNFIT = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError, ValueError)
@@ -52,6 +57,9 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.short_help = self.summary = summary or str(self.help).partition("\n\n")[0]
         self.rank, self.examples = rank, examples
+        if (formats := by_extension(self.params)) and not any("-o" in param.opts for param in self.params):
+            text = f"Write a file in the format of its extension: {', '.join(formats)} (may be repeated)."
+            self.params.append(click.Option(["-o", FILES], multiple=True, metavar="FILE", help=text))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Errors about missing and additional words also show what to give."""
@@ -66,6 +74,7 @@ class Command(click.Command):
             if option is None or not isinstance(option, click.Option) or option.is_flag:
                 raise
             raise click.UsageError(f"{error.option_name} needs a value: {error.option_name} {option.make_metavar(ctx)}", ctx) from None
+        _by_name(ctx)
         if rest and not ctx.resilient_parsing:
             raise click.UsageError(f"there is one argument too many, {rest[0]!r}; for example: {example}", ctx)
         return rest
@@ -117,6 +126,27 @@ def described(rank: int, examples: Sequence[tuple[str, str]], summary: str | Non
         return click.command(name, cls=Command, rank=rank, summary=summary, examples=examples)(function)
 
     return decorate
+
+
+def by_extension(params: Sequence[click.Parameter]) -> Mapping[str, click.Parameter]:
+    """The options that name a file, by the extension of its format; of two formats with one extension, the first in the list of formats."""
+    files = {p.opts[0]: p for p in params if isinstance(p.type, OutputFile)}
+    found: dict[str, click.Parameter] = {}
+    for option, ending in ({f.option: f.extension for f in FORMATS if isinstance(f, FileFormat)} | {"--csv": ".csv"}).items():
+        if option in files:
+            found.setdefault(ending, files[option])
+    return found
+
+
+def _by_name(ctx: click.Context) -> None:
+    """Gives each file of -o to the option of its format."""
+    formats = by_extension(ctx.command.params)
+    for path in ctx.params.pop(FILES, None) or ():
+        if (param := formats.get(Path(path).suffix.lower())) is None:
+            raise click.UsageError(f"-o {path}: the extension chooses the format, and is none of {', '.join(formats)}", ctx)
+        if ctx.params[param.name or ""] is not None:
+            raise click.UsageError(f"-o {path}: there is a file for {param.opts[0]} already; give one file for each format", ctx)
+        ctx.params[param.name or ""] = param.type.convert(path, param, ctx)
 
 
 def _of_case(ctx: click.Context, error: Exception) -> str | None:

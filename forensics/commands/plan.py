@@ -17,7 +17,7 @@ from forensics.commands.evidence import PLAN, Progress, evidence_options
 from forensics.commands.help import described
 from forensics.commands.inputs import open_input
 from forensics.commands.output import console, force_option, json_option, write_text
-from forensics.commands.selection import BROKER, WholeNumber, check_brokers
+from forensics.commands.selection import BROKER, Request, WholeNumber, check_brokers, check_partitions, selection_options
 from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from forensics.model.cluster.final_state import Broker, FinalPartition
     from forensics.tools.kafka_tools import Tools
     from forensics.views.plan import Overview
+    from forensics.views.scope import Selection
 
 
 @described(
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     "--out", "-o", metavar="DIR", type=OutputDirectory(mark=PLAN), help="Write the files into this directory, which must be new or empty."
 )
 @force_option("an earlier plan")
+@selection_options("changes", "topic", "partition")
 @display_timezone_option
 @json_option("Write the overview as JSON; - is stdout, instead of the tables.")
 @click.option(
@@ -66,6 +68,7 @@ def command(
     paths: tuple[str, ...],
     out: str | None,
     force: bool,
+    request: Request,
     json_file: str | None,
     gone: tuple[int, ...],
     live: tuple[int, ...],
@@ -98,9 +101,13 @@ def command(
 
         stands, concluded = found.judged()
         check_brokers({*found.cluster.nodes, *(b for p in stands for b in p["replicas"] or ())}, (*gone, *live))
-        planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, ("plan", *found.paths))
+        check_partitions({(p["topic"], p["partition"]) for p in stands}, request.topics, request.partitions)
+        selection = request.selection(found.cluster)
+        command = ("plan", *found.paths, *request.words)
+        planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, command, selection)
         warnings = untouchable(concluded.findings, lambda: running(spans(found.cluster, concluded.partitions)))
-        planned = dataclasses.replace(planned, resets=resets(concluded.findings), warnings=tuple(warnings))
+        wanted = [r for r in resets(concluded.findings) if selection.has_partition(r.topic, r.partition)]
+        planned = dataclasses.replace(planned, resets=wanted, warnings=tuple(warnings))
     if out is not None:
         with noted(out):
             _write(planned, Path(out), replace=force)
@@ -142,8 +149,10 @@ def overview(
     kafka_version: str | None = None,
     batch: int = 1000,
     command: Sequence[str] = (),
+    selection: Selection | None = None,
 ) -> Overview:
-    """The plan for a cluster in this state, for the tools of `kafka_version` or else of the oldest broker."""
+    """The plan for a cluster in this state, for the tools of `kafka_version` or else of the oldest broker; of it, what is for the selected
+    partitions."""
     from forensics.model.cluster.final_state import brokers
     from forensics.tools.repair import plan
     from forensics.views.plan import Overview
@@ -151,6 +160,8 @@ def overview(
     found = brokers(cluster, known, live, gone)
     tools, told = tools_of(cluster, kafka_version)
     planned = plan(known, found)
+    if selection is not None and selection.by_partition:
+        planned = planned.only(selection.has_partition, known, found)
     return Overview(planned, found, len(known), tools, [*told, *_rests_on(cluster, found, tools)], batch, command)
 
 

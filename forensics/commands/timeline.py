@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,10 +16,8 @@ from forensics.commands.help import described
 from forensics.commands.inputs import open_input
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import PARTITION, Request, check_brokers, selection_options, unknown_partition
+from forensics.commands.targets import OutputFile
 from forensics.commands.times import display_timezone_option, display_zone, window
-
-if TYPE_CHECKING:
-    from forensics.views.proof import Proof
 
 _NAME = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>\d{1,9})", re.ASCII)
 
@@ -39,6 +36,7 @@ _NAME = re.compile(r"(?P<topic>[\w.-]{1,249})-(?P<partition>\d{1,9})", re.ASCII)
 @click.option("--all", "everything", is_flag=True, help="Show every event, also repeated ones.")
 @display_timezone_option
 @json_option("Write the history as JSON; - is stdout, instead of the lanes.")
+@click.option("--csv", "csv_file", metavar="FILE", type=OutputFile(), help="Write the history as CSV; - is stdout, instead of the lanes.")
 def command(
     paths: tuple[str, ...],
     topic: str | None,
@@ -46,6 +44,7 @@ def command(
     request: Request,
     everything: bool,
     json_file: str | None,
+    csv_file: str | None,
 ) -> None:
     """Show the history of one partition, with a lane for each broker.
 
@@ -69,7 +68,12 @@ def command(
     if request.brokers:
         check_brokers(found.cluster.nodes, request.brokers)
         rows = [row for row in rows if row["broker"] in request.brokers or set(request.brokers) & set(row["roles"] or ())]
-    _write(rows, proof, topic, partition, json_file, everything=everything)
+    from forensics.case.parquet import csv_lines
+    from forensics.views.lanes import json_text, show, table
+
+    printed = csv_file is not None and write_text("".join(csv_lines(*table(rows, topic, partition))), csv_file)
+    if (json_file is None or not write_text(json_text(rows, topic, partition, proof), json_file)) and not printed:
+        show(rows, topic, partition, console(), proof, everything=everything, zone=display_zone())
 
 
 def _partition(paths: tuple[str, ...], topic: str | None, partition: int | None) -> tuple[tuple[str, ...], str, int]:
@@ -79,11 +83,3 @@ def _partition(paths: tuple[str, ...], topic: str | None, partition: int | None)
     if topic is None or partition is None:
         raise click.UsageError(f"name the partition, for example: kafka-forensics timeline {shlex.quote(paths[0])} orders-0")
     return paths, topic, partition
-
-
-def _write(rows: list[dict[str, Any]], proof: Proof | None, topic: str, partition: int, json_file: str | None, *, everything: bool) -> None:
-    from forensics.views.lanes import json_text, show
-
-    if json_file is not None and write_text(json_text(rows, topic, partition, proof), json_file):
-        return
-    show(rows, topic, partition, console(), proof, everything=everything, zone=display_zone())

@@ -15,11 +15,14 @@ from forensics.incidents.folding import hit, places
 from forensics.model.cluster.facts import Node
 from forensics.model.findings import LEVELS, Finding, Place
 from forensics.model.message import timestamp
-from forensics.proof.verdict import LOST, UNKNOWN
+from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
 from forensics.thresholds import SAME_INCIDENT
 from forensics.tools.custody import Compared, Sealed, compare
 
 Partition = tuple[str, int]
+
+AS_BAD = {LOST: (LOST,), TAIL_CUT: (TAIL_CUT, LOST), UNKNOWN: (UNKNOWN, LOST)}
+"""For each verdict that is no good news, those that are as bad or worse."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,8 @@ class Difference:
         return [f for f in (*self.new_findings, *raised) if LEVELS.index(f.severity) >= least]
 
     def became(self, verdict: str) -> list[Partition]:
-        """Partitions that are now lost (or unknown, if that is the verdict) and were neither before, or were not in the case."""
-        bad = (LOST,) if verdict == LOST else (LOST, UNKNOWN)
+        """Partitions that are now as bad as this verdict and were not before, or were not in the case."""
+        bad = AS_BAD[verdict]
         changed = [c.partition for c in self.verdicts if c.after in bad and c.before not in bad]
         return sorted([*changed, *(name for name, own in self.new_partitions if own in bad)])
 

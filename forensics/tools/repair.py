@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forensics.model.cluster.final_state import Broker, FinalPartition
@@ -89,6 +89,16 @@ class Plan:
     def of(self, kind: str) -> RepairStep | None:
         return next((s for s in self.steps if s.kind == kind), None)
 
+    def only(self, selected: Callable[[str, int], bool], given: Sequence[FinalPartition], brokers: Sequence[Broker]) -> Plan:
+        """Its part for these partitions. `given`: all partitions, of which the plan is."""
+        changes = ((step.kind, tuple(c for c in step.changes if selected(c.topic, c.partition))) for step in self.steps)
+        steps = [RepairStep(kind, some) for kind, some in changes if some]
+        own = {f"{p.topic}-{p.partition}" for p in given if selected(p.topic, p.partition)}
+        refusals = [
+            replace(r, partitions=tuple(n for n in r.partitions if n in own)) for r in self.refusals if own.intersection(r.partitions)
+        ]
+        return replace(self, steps=steps, refusals=refusals, after=_after(given, steps, brokers))
+
 
 def plan(partitions: Sequence[FinalPartition], brokers: Sequence[Broker], *, limit: float = LIMIT) -> Plan:
     """The plan for a cluster in this state. The same input gives the same plan. Changes for the balance are left out if a broker would
@@ -105,6 +115,10 @@ def plan(partitions: Sequence[FinalPartition], brokers: Sequence[Broker], *, lim
     if why:
         chosen.refusals.append(Refusal("preferred leaders are not evened out", "; ".join(why)))
     return chosen
+
+
+def _after(given: Sequence[FinalPartition], steps: Sequence[RepairStep], brokers: Sequence[Broker]) -> list[BrokerShare]:
+    return loads(applied(given, [s for s in steps if s.kind != UNCLEAN]), brokers)
 
 
 def _worse(before: Sequence[BrokerShare], after: Sequence[BrokerShare], limit: float) -> list[str]:
@@ -202,7 +216,7 @@ class _Planner:
         self.result.steps.sort(key=lambda s: order.index(s.kind))
         self.result.refusals.extend(Refusal(what, why, tuple(names)) for (what, why), names in self.refused.items())
         self.result.before = loads(self.given, self.brokers)
-        self.result.after = loads(applied(self.given, [s for s in self.result.steps if s.kind != UNCLEAN]), self.brokers)
+        self.result.after = _after(self.given, self.result.steps, self.brokers)
         return self.result
 
     def _step(self, kind: str, changes: Iterable[PartitionChange]) -> None:

@@ -51,13 +51,14 @@ from forensics.output.json_schema import (
 from forensics.proof.records import HANDOVER
 from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, REMOVED_CELLS, RESTART, VERDICTS, YES, Handover, Possible
 from forensics.rules import OWN_NAME, RULES
+from forensics.tools.case_diff import AS_BAD
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
 from forensics.views.diff import SCHEMA as DIFF
 from forensics.views.document import INVENTORY
 from forensics.views.document import SCHEMA as REPORT
 from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED
-from forensics.views.runs import BAD, LISTED, RUNS, SEEN
+from forensics.views.runs import LISTED, RUNS, SEEN
 from parsers.sniff import KINDS as FILES
 
 KINDS = tuple(rule.kind for rule in RULES)
@@ -212,7 +213,7 @@ def clusters() -> Schema:
             listed(record({"cluster": TEXT, "finding": ID, "reason": TEXT, "date": TEXT})),
             "findings that kafka-forensics.toml accepts: they are in the results, and are not new",
         ),
-        "worse": described(record(dict.fromkeys(BAD, COUNT)), "number of partitions that became lost or unknown since then"),
+        "worse": described(record(dict.fromkeys(AS_BAD, COUNT)), "number of partitions that became lost, tail-cut or unknown since then"),
         "worse_partitions": described(listed(partition), f"the first {LISTED} of these partitions"),
     }
     older = record({"files": COUNT, "names": TEXTS, "gone": COUNT, "gone_names": TEXTS, "versions": TEXTS, "command": TEXTS})

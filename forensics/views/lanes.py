@@ -96,6 +96,18 @@ def json_text(rows: Sequence[Row], topic: str, partition: int, proof: Proof | No
     return encoded(document(rows, topic, partition, proof), indent=1) + "\n"
 
 
+def table(rows: Sequence[Row], topic: str, partition: int) -> tuple[list[str], list[dict[str, Any]]]:
+    """Columns and rows for a spreadsheet, with the first quote and each broker's status."""
+    brokers = {f"broker {broker}": str(broker) for broker in _brokers(rows)}
+    found = []
+    for entry in document(rows, topic, partition)["entries"]:
+        first = next(iter(entry["evidence"]), {"source": None, "line": None})
+        quoted = {"topic": topic, "partition": partition, "source": first["source"], "line": first["line"]}
+        found.append({**entry, **quoted, **{name: entry["lanes"].get(broker) for name, broker in brokers.items()}})
+    own = ["topic", "partition", "time", "epoch", "partition_epoch", "kind", "broker", "text", "repeats", "first", "last", "source", "line"]
+    return [*own, *brokers], found
+
+
 def _brokers(rows: Sequence[Row]) -> list[int]:
     return sorted({lane["broker"] for row in rows for lane in row["lanes"]})
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from forensics.proof.verdict import LOST, UNKNOWN
 from parsers.schemas import documented
 
 _TIME = pa.timestamp("us")
@@ -52,6 +51,5 @@ SEEN = pa.schema(
     ]
 )
 """One row for each finding that a run ever had. A finding whose offsets or times changed with more evidence stays one row, with its new id."""
-BAD = (LOST, UNKNOWN)
 LISTED = 1000
 """Partitions with a worse verdict that are kept by name; all are counted."""

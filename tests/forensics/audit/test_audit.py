@@ -333,14 +333,14 @@ def test_a_run_says_what_is_new_since_the_run_before(run: Run, tmp_path: Path, m
     critical = [row for row in second["new"] if row["severity"] == "critical"]
     assert critical and {row["cluster"] for row in critical} == {"eu"}
     assert all(row["first_seen"] == row["last_seen"] == second["run"]["started"] for row in critical)
-    assert second["worse"] == {"lost": 1, "unknown": 0}
+    assert second["worse"] == {"lost": 1, "tail-cut": 0, "unknown": 0}
     assert second["worse_partitions"] == [{"cluster": "eu", "topic": "t", "partition": 0, "before": "unknown", "after": "lost"}]
     assert {c["cluster"]: c["partitions"]["unknown"] for c in first["clusters"]}["eu"] == 1
     assert (second["run"]["read"], second["run"]["judged"], second["run"]["clusters"]) == (len(by_day[1]), 1, 2)
     shown = " ".join(CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["report", str(out)]).stdout.split())
     assert "1 partition became lost" in shown and critical[0]["finding"] in shown
     code, third = summary(run, out, "--fail-on-new", "info")
-    assert (code, third["new"], third["gone"], third["worse"]) == (0, [], [], {"lost": 0, "unknown": 0})
+    assert (code, third["new"], third["gone"], third["worse"]) == (0, [], [], {"lost": 0, "tail-cut": 0, "unknown": 0})
     seen = {row["finding"]: row for row in ds.dataset(out / "seen").to_table().to_pylist()}
     started = [row["started"] for row in sorted(ds.dataset(out / "runs").to_table().to_pylist(), key=lambda row: row["run"])]
     assert {(seen[row["finding"]]["first_seen"], seen[row["finding"]]["last_seen"]) for row in critical} == {(started[1], started[2])}

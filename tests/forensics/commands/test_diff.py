@@ -19,7 +19,7 @@ from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Node
 from forensics.model.findings import Finding, Place
 from forensics.model.message import Range
-from forensics.tools.case_diff import Side, difference
+from forensics.tools.case_diff import AS_BAD, Side, difference
 from forensics.tools.custody import Sealed
 from tests.forensics.case.test_case import make
 from tests.support import local
@@ -132,16 +132,19 @@ def test_partitions_brokers_and_files() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "levels"),
     [
-        ("intact", "lost", {"lost", "unknown"}),
-        ("unknown", "lost", {"lost"}),
+        ("intact", "lost", {"lost", "tail-cut", "unknown"}),
+        ("intact", "tail-cut", {"tail-cut"}),
+        ("unknown", "lost", {"lost", "tail-cut"}),
         ("tail-cut", "unknown", {"unknown"}),
+        ("tail-cut", "lost", {"lost", "unknown"}),
+        ("lost", "tail-cut", set()),
         ("lost", "unknown", set()),
         ("lost", "intact", set()),
     ],
 )
 def test_a_verdict_counts_as_new_if_it_was_better_before(before: str, after: str, levels: set[str]) -> None:
     found = difference(side(verdicts={0: before}), side(verdicts={0: after}))
-    assert {level for level in ("lost", "unknown") if found.became(level)} == levels
+    assert {level for level in AS_BAD if found.became(level)} == levels
 
 
 @pytest.mark.parametrize(("skew", "differs"), [(900, False), (1100, True)])

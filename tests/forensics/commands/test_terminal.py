@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import pty
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -107,6 +110,19 @@ def test_options_show_more_or_less_of_a_report(case: str) -> None:
     (id,) = re.findall(r"(?m)^  critical +([0-9a-f]{12})  Unclean election: ", shown("report", "--all", "--kind", "unclean-election"))
     explained = shown("explain", id[:6])
     assert "from outside the ISR" in explained and "state-change.log:" in explained and "Find out who allowed" in explained
+
+
+def test_the_extension_of_a_file_chooses_its_format(case: str, tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("a.html", "a.json", "a.md", "a.csv")}
+    words = [word for file in files.values() for word in ("-o", str(file))]
+    assert CliRunner().invoke(cli, ["report", case, "-q", *words]).exit_code == 0
+    ids = {f["id"] for f in json.loads(files["a.json"].read_text())["findings"]}
+    assert {row["id"] for row in csv.DictReader(files["a.csv"].read_text().splitlines())} == ids
+    assert all(id in files["a.html"].read_text() for id in ids) and files["a.md"].read_text().startswith("# ")
+    done = CliRunner().invoke(cli, ["timeline", case, "orders-0", "-o", str(files["a.csv"])])
+    assert done.exit_code == 0, done.output
+    rows = list(csv.DictReader(files["a.csv"].read_text().splitlines()))
+    assert {(row["topic"], row["partition"]) for row in rows} == {("orders", "0")} and any(row["broker 1"] == "leader" for row in rows)
 
 
 def test_a_terminal_shows_colours_unless_told_not_to(case: str) -> None:

@@ -140,6 +140,15 @@ def test_no_broker_leads_less_of_what_it_should_lead_for_the_sake_of_balance(clu
         assert not [(b, a) for b, a in zip(found.before, found.after, strict=True) if a.imbalance > max(b.imbalance, LIMIT)]
 
 
+@given(clusters())
+def test_the_part_for_some_partitions_is_of_the_whole_plan(cluster: tuple[list[FinalPartition], list[Broker]]) -> None:
+    whole = plan(*cluster)
+    some = whole.only(lambda _, number: number % 2 == 0, *cluster)
+    every = [(step.kind, change) for step in whole.steps for change in step.changes]
+    assert [(step.kind, change) for step in some.steps for change in step.changes] == [c for c in every if c[1].partition % 2 == 0]
+    assert whole.only(lambda *_: True, *cluster).after == whole.after
+
+
 def test_leaders_are_not_evened_out_while_a_broker_cannot_lead_what_it_should() -> None:
     """Broker 1 should lead four partitions, and is not in sync in one of them."""
     table = [
