@@ -65,7 +65,14 @@ class _Unreachable:
     def other_addresses(self) -> tuple[str, ...]:
         """Addresses with which the node registered at other times, or on which it listens."""
         known = [n.name for n in names(self.cluster).get(self.target, ()) if n.kind == ADDRESS]
-        return tuple(dict.fromkeys(name for name in known if not any(name in address for address in self.addresses)))
+        return tuple(dict.fromkeys(name for name in known if not any(_is_at(name, address) for address in self.addresses)))
+
+
+def _is_at(name: str, address: str) -> bool:
+    """Whether an address that Kafka prints, as HOST/IP:PORT, is that of a name, as HOST:PORT."""
+    host, _, port = name.rpartition(":")
+    hosts, _, its_port = address.rpartition(":")
+    return name in address or (port == its_port and host in hosts.split("/"))
 
 
 def _is_local(address: str) -> bool:
@@ -114,8 +121,14 @@ def _up(target: int, at: datetime, cluster: Cluster) -> bool:
 
 def _starting(node: int | None, target: int, at: datetime, cluster: Cluster) -> bool:
     """A node that cannot reach its own address, because it opens its listeners at the end of its start."""
-    started = cluster.next_of(target, at, "broker-started") if node == target else None
-    return started is not None and started.at is not None and started.at - at <= LONGEST_START and not _started(target, at, cluster)
+    if node != target or _started(target, at, cluster):
+        return False
+    started = cluster.next_of(target, at, "broker-started")
+    if started is not None:
+        return started.at is not None and started.at - at <= LONGEST_START
+    return any(e.writer == target for e in cluster.between("process-starting", at - LONGEST_START, at)) or bool(
+        cluster.availability(target).begun(at - LONGEST_START, at)
+    )
 
 
 def _started(target: int, at: datetime, cluster: Cluster) -> bool:
