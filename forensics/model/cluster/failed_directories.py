@@ -47,7 +47,9 @@ class FailedDirectory:
     @cached_property
     def refused(self) -> Event | None:
         """The exception that caused the failure: the last one before it about this directory."""
-        lines = [e for e in self.near("log-file-refused") if e.value is None or e.value.startswith(self.directory or "")]
+        refused = self.near("log-file-refused")
+        lines = [e for e in refused if e.value is None or e.value.startswith(self.directory or "")]
+        lines = lines or [e for e in refused if e.at == self.at and e.source == self.lines[0].source]  # the exception of this line
         before = [e for e in lines if e.at is not None and self.at is not None and e.at <= self.at]
         return before[-1] if before else next(iter(lines), None)
 
@@ -163,4 +165,6 @@ def _between(failure: FailedDirectory, event: Event) -> bool:
         return False
     if back is not None and back.at is not None:
         return back.at < event.at
-    return failure.broker is None or (event.at - last > SAME_DISK_FAILURE and is_directory_id(event.directory or ""))
+    if failure.broker is None and event.source != failure.lines[-1].source:
+        return True
+    return event.at - last > SAME_DISK_FAILURE and (failure.broker is None or is_directory_id(event.directory or ""))
