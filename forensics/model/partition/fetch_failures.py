@@ -51,7 +51,7 @@ def streaks(timeline: PartitionTimeline) -> list[Streak]:
     """Failures that lasted."""
     failed: dict[tuple[int, str], list[Event]] = defaultdict(list)
     for e in timeline.of(*_ERRORS):
-        if e.writer is not None and e.at is not None and e.reason not in _ELSEWHERE:
+        if e.writer is not None and e.writer != e.broker and e.at is not None and e.reason not in _ELSEWHERE:
             failed[e.writer, e.reason or "error"].append(e)
     return [s for (follower, reason), events in sorted(failed.items()) for s in _lasting(follower, reason, events)]
 
@@ -72,7 +72,8 @@ def unfinished(timeline: PartitionTimeline, cluster: Cluster) -> list[Streak]:
     found: dict[tuple[str, int | None, str], list[Event]] = defaultdict(list)
     for e in timeline.of(*_ERRORS):
         if e.at is not None and id(e) not in lasting and e.reason not in (*_ELSEWHERE, "OFFSET_OUT_OF_RANGE") and _ends_with(e, cluster):
-            found[e.source, e.writer, e.reason or "error"].append(e)
+            follower = e.writer if e.writer != e.broker else None  # nobody fetches from itself: lines of two brokers in one file
+            found[e.source, follower, e.reason or "error"].append(e)
     return [
         Streak(f, r, tuple(own), first, own[-1].last_at or first)
         for (_, f, r), own in sorted(found.items(), key=str)

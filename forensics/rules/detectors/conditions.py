@@ -15,7 +15,7 @@ from forensics.model.cluster.availability import ENDS_PROCESS, HALTING
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.failed_directories import FailedDirectory, failed_directories
 from forensics.model.cluster.failed_starts import errors_of_starts, failed_starts
-from forensics.model.cluster.process_errors import cause_of, exception, of_fetcher, of_thread, steps_of, who
+from forensics.model.cluster.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
 from forensics.model.events import Event, lasting
 from forensics.model.findings import quote
 from forensics.model.message import Message, Range, said
@@ -59,6 +59,8 @@ def asked_to_the_end(error: Event, cluster: Cluster) -> bool:
 
 
 # authentication-failed
+_CLIENT = re.compile(r"\[(?:Producer|Consumer|AdminClient) ")
+"""Clients that run in a broker's process, such as those of a metrics reporter."""
 _SAME_ATTEMPT = (-1, 0, 1)
 """Seconds between the lines of both nodes about one attempt."""
 _SSL, _SASL = (
@@ -89,10 +91,12 @@ def _printed_by_clients(cluster: Cluster) -> set[tuple[int | None, datetime]]:
 def refused_attempts(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, Any]:
     first = errors[0]
     of, value = first.reason if first.reason in ("client", "zookeeper") else "server", first.value or ""
+    own = of == "client" and all(_CLIENT.search(e.text or "") for e in errors)
     return {
-        of: True,
+        "own_client" if own else of: True,
+        **({"severity": "medium"} if own else {}),
         "brokers": tuple(dict.fromkeys(b for b in (first.writer, first.broker) if b is not None and b >= 0)),
-        "what": _attempt(of, first, cluster),
+        "what": said("authentication-failed/own-client", who=who(first.writer, cluster)) if own else _attempt(of, first, cluster),
         "error": value.rstrip("."),
         "hosts": tuple(sorted({e.host for e in errors if e.host})),
         "tls": not _SASL.search(value),
@@ -121,6 +125,11 @@ _NOT_ELIGIBLE = "StateChangeFailedException"
 _ZOOKEEPER = re.compile(r"SessionExpired|ConnectionLoss|session expired|ZooKeeperClientExpired|AuthFailed|InterruptedException")
 """The connection to ZooKeeper was lost, or the process was ending."""
 _BATCH_LEFT = re.compile(r"state change requests batch is not empty")
+
+
+def failed_elections(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:
+    """How often an election failed: a controller prints several lines about one attempt."""
+    return often(list({e.at or e: e for e in errors}.values()))
 
 
 def preferred_barred(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:
@@ -281,6 +290,11 @@ def given_up_unexplained(error: Event, timeline: PartitionTimeline, cluster: Clu
     before = (e.at for e in timeline.of("fetch-error") if e.writer == error.writer)
     known = any(at is not None and error.at is not None and abs(error.at - at) <= SAME_FETCH for at in before)
     return alone(error, timeline, cluster) and not known
+
+
+def briefly(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the refusals of this node did not last, as far as the evidence shows."""
+    return alone(error, timeline, cluster) and not lasted([e for e in timeline.of("isr-rejected") if e.writer == error.writer])
 
 
 def not_stopped(error: Event, cluster: Cluster) -> bool:
