@@ -1,6 +1,7 @@
 """A case on disk, opened: the cluster, and the rows from which views are made.
 
-Here: the check that it is complete and of this version, and the conversion of each table to the original objects. Not here: the commands.
+Here: the check that it is complete and of this version, and the conversion of each table to the original objects. Not here: the commands, or
+the content of case.json (forensics.case.write), whose form is checked here before anything in it is used.
 No Spark, and no pyspark.
 """
 
@@ -22,7 +23,6 @@ import pyarrow.compute as pc
 
 from forensics import rule_files
 from forensics.case.files import adapted, checked, document, is_marked, parquet
-from forensics.case.manifest import CASE
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
@@ -33,9 +33,11 @@ from forensics.model.cluster.gathered import Gathered
 from forensics.model.findings import FINDING, MAX_EVIDENCE, Finding
 from forensics.model.record import reader
 from forensics.model.rows import Rows
+from forensics.output.json_schema import COUNT, INTEGER, NUMBER, TEXT, Schema, by_name, listed, nullable, one_of, record
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT, RecordFilter
+from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED
 from parsers.cached import cached_property
 from parsers.own_files import OwnFile
 from parsers.schemas import EVENTS, Row
@@ -216,7 +218,7 @@ class Case:
     def _handovers_of(self, names: pa.Table) -> pa.ChunkedArray:
         """The rows of each of these partitions of the cluster at the end."""
         rows = self.table(PROOF)
-        return pa.chunked_array([listed(names, rows.filter(pc.equal(rows["cluster"], self.cluster.number)))])
+        return pa.chunked_array([handovers_of(names, rows.filter(pc.equal(rows["cluster"], self.cluster.number)))])
 
     def findings(self) -> list[Finding]:
         """All findings, in the order of the report."""
@@ -298,7 +300,7 @@ class Case:
         return self.table("checkpoints", checkpoint_diff.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
 
 
-def listed(names: pa.Table, handovers: pa.Table) -> pa.ListArray:
+def handovers_of(names: pa.Table, handovers: pa.Table) -> pa.ListArray:
     """For each partition its rows of the table of hand-overs, in their order."""
     places: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, key in enumerate(_names(handovers)):
@@ -352,3 +354,39 @@ def _own_rules(rows: Sequence[Mapping[str, str]]) -> tuple[OwnFile, ...]:
     from forensics.own_rules import of_rows
 
     return of_rows(rows)
+
+
+_DAY_MS = 24 * 3600 * 1000
+_BROKER: Schema = {**TEXT, "pattern": r"^-?\d{1,10}$"}
+_TEXTS = listed(TEXT)
+
+
+def _within(most: int) -> Schema:
+    return {**INTEGER, "minimum": -most, "maximum": most}
+
+
+_OPTIONS = record(
+    {
+        "zone_offset_ms": nullable(_within(_DAY_MS)),
+        "zone_name": nullable(TEXT),
+        "clock_offsets_ms": by_name(_within(366 * _DAY_MS), _BROKER),
+        "log_patterns": _TEXTS,
+        "limits": by_name(NUMBER),
+        "patterns": listed(record({"path": TEXT, "sha256": TEXT}, others=True)),
+        "rules": listed(record({"path": TEXT, "sha256": TEXT, "text": TEXT}, others=True)),
+    },
+    optional=("limits", "patterns", "rules"),
+    others=True,
+)
+CASE = record(
+    {
+        "schema": TEXT,
+        "tool": record({"version": TEXT, "command": _TEXTS, "rules": TEXT}, others=True),
+        "evidence": record({"paths": _TEXTS, "root": TEXT}, others=True),
+        "options": _OPTIONS,
+        "verdict": record({"loss": one_of((FOUND, EXCLUDED, UNSETTLED)), "summary": TEXT, "partitions": by_name(COUNT)}, others=True),
+        "tables": by_name(record({"rows": COUNT}, others=True)),
+    },
+    others=True,
+)
+"""Other properties are those of a newer version of the tool with the same schema."""

@@ -16,10 +16,9 @@ from forensics.model.message import Message, said
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.lineage import began
 from forensics.model.partition.log_coverage import CLOCK, COMPLETE, LOG, ORDER, PLACED, PROCESS, would_show
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.proof.observed import exact_end
 from forensics.proof.verdict import POSSIBLE, PROBABLE, Handover, Interval, Possible
 from parsers.kinds import ON_DISK, named

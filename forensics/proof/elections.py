@@ -13,9 +13,8 @@ from forensics.model.events import Event
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.continuity import Contiguous, Gap, Unsure, between
 from forensics.model.partition.log_coverage import isr_changes_observable
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
-from forensics.model.partition.timeline import PartitionTimeline, Term, aims
+from forensics.model.partition.timeline import PartitionTimeline, Term, aims, cached_on_timeline
 from forensics.thresholds import SAME_UNCLEAN_ELECTION_S
 from parsers.frozen import dataclass
 from parsers.kinds import named

@@ -34,10 +34,9 @@ from forensics.model.partition.log_coverage import (
     log_coverage,
     would_show,
 )
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
 from forensics.model.partition.states import State, not_after
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.contradictions import of_row, second_witness, what

@@ -15,8 +15,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.directories import failures_of_replica
-from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.thresholds import CRASH_NOTICED
 
 CRASHED, FAILED_DIRECTORY = "handover/crashed", "handover/lost-directory"

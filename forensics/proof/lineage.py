@@ -15,9 +15,8 @@ from typing import Any
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.lineage import Entry, Lineage
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import ASIDE, Disk, Removal, Replica
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 from parsers.schemas import INT64

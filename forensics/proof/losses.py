@@ -15,10 +15,9 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import LostPart
 from forensics.model.message import Message, Range
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.proof.causes import EMPTY, FOREIGN, HW_TRUNCATION, TAIL, UNFLUSHED, UNKNOWN, cause, suspected_outside
 from forensics.proof.handovers import transitions
 from forensics.proof.pre_kip101 import cut_after

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.proof.observed import exact_end
 from forensics.proof.pre_kip101 import cut_after
 from forensics.proof.removed import later_terms, places_of_events, removed

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.events import Event
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Disk, Removal, Replica, says_cut_before
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from parsers.frozen import dataclass
 from parsers.kinds import named
 

@@ -18,10 +18,9 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, would_show
 from forensics.model.partition.outside_logs import outside_logs, runs_of
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
 from forensics.model.partition.states import not_after
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.proof.lineage import LINES, lineages
 from forensics.proof.observed import exact_end, within_epoch
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election

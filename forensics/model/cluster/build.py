@@ -27,7 +27,6 @@ from forensics.model.cluster.excluded import SET_ASIDE, set_aside
 from forensics.model.cluster.facts import Cluster, ClusterJoin, Node, recreated_topics
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
-from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
@@ -46,6 +45,7 @@ from forensics.model.cluster.zones import (
     changes_in,
     floor,
     in_zone,
+    meaningless,
     nearest_zone,
     steps,
     turns,

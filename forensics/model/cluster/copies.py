@@ -7,15 +7,18 @@ precision of their times, so events are compared by what they state. Not here: l
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
 from operator import attrgetter
+from types import MappingProxyType
 
 from forensics.model.cluster.sources import Source
 from forensics.model.events import COLUMNS, Event
+from parsers.kinds import Role, of
 from parsers.paths import log_kind
 
 LOG_SUFFIX = "-log"
@@ -25,6 +28,8 @@ OF_A_LAYOUT = frozenset(
     {"source", "line", "byte", "text", "pattern", "mode", "node", "writer", "collection", "cluster", "at", "repeats", "last_at"}
 )
 """Columns that may differ between copies of a line: its place, and what only one of two layouts shows. The writer is compared apart."""
+_ATTEMPTS = of(role=Role.REFUSED | Role.ISR_REFUSED | Role.APPEND | Role.FETCH_FAILS)
+"""What was tried and failed: the report says how often."""
 _stated = attrgetter(*(name for name in COLUMNS if name not in OF_A_LAYOUT))
 
 
@@ -66,12 +71,9 @@ class Copies:
         several = {at for e, at in zip(dated, moments, strict=True) if first.setdefault(at, place := self._place(e)) != place}
         known = [e for e, at in zip(dated, moments, strict=True) if at in several]
         dropped = self.stated_elsewhere(known)
-        printed: dict[tuple[str | None, datetime | None, str], int | None] = {}
-        for e in known:
-            source, line = self._place(e)
-            if id(e) not in dropped and printed.setdefault((e.text, e.at, source), line) != line:
-                dropped.add(id(e))
-        return [e for e in events if id(e) not in dropped]
+        kept = {id(e) for e in once([e for e in known if id(e) not in dropped], self.of_seconds)}
+        gone = {id(e) for e in known} - kept
+        return [e for e in events if id(e) not in gone]
 
     def _place(self, e: Event) -> _Place:
         """The line, or only its source if other lines may print the same."""
@@ -114,6 +116,28 @@ class Copies:
 _Moment = tuple[datetime | None, int | None]
 _Place = tuple[str, int | None]
 NONE = Copies()
+
+
+def once(
+    events: Sequence[Event], of_seconds: Collection[str] = (), joins: Mapping[str, Sequence[int]] = MappingProxyType({})
+) -> Sequence[Event]:
+    """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it. In a file with
+    whole seconds (`of_seconds`), other lines may print the same. Attempts, which are counted, are made many times in a millisecond: theirs are
+    repeated only from one part of a file to another (`joins`: the lines where its time steps back), and the part with most of them counts."""
+    printed = [
+        ((e.text, e.at, e.source), bisect_right(joins.get(e.source, ()), e.line) if e.event in _ATTEMPTS else e.line)
+        if e.line is not None and e.at is not None and e.text and e.source not in of_seconds
+        else None
+        for e in events
+    ]
+    lines = Counter(filter(None, printed))
+    counts: dict[tuple[str, datetime, str], int] = {}
+    for (key, part), number in lines.items():
+        if (number, -part) > (lines[key, known := counts.setdefault(key, part)], -known):
+            counts[key] = part
+    if len(counts) == len(lines):
+        return events
+    return [e for e, of in zip(events, printed, strict=True) if of is None or counts[of[0]] == of[1]]
 
 
 def _overlapping(spans: Iterable[tuple[datetime, datetime, str]], apart: timedelta) -> Iterator[str]:

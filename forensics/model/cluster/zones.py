@@ -1,14 +1,14 @@
 """The zone of one broker's clock, from its own files, and changes of the zone's offset in the middle of a log (DST).
 
-Here: the evidence in each log file (modification times, a container's stamps, times in UTC that Kafka itself prints), the combined
-result for a machine, and the lines of a file at which the offset changes. Not here: clock errors, which only a comparison with another
+Here: the evidence in each log file (modification times, a container's stamps, times in UTC that Kafka itself prints), which modification
+times mean nothing because a checkout, an unzip or a copy set them, the combined result for a machine, and the lines of a file at which the offset changes. Not here: clock errors, which only a comparison with another
 machine shows (clocks).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
@@ -16,7 +16,8 @@ from itertools import pairwise
 from statistics import median_low
 from zoneinfo import ZoneInfo
 
-from forensics.thresholds import DST_SHIFT, ZONE_CHANGE_MARGIN
+from forensics.model.cluster.sources import Source
+from forensics.thresholds import DST_SHIFT, FARTHEST_ZONE, WRITTEN_AT_ONCE, ZONE_CHANGE_MARGIN
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
@@ -485,3 +486,33 @@ def steps(changes: Sequence[ZoneChange], first: datetime | None, jumps: Sequence
         jump = next((j for j in jumps if change.before_ms > change.after_ms and _shows(j, change)), None)
         found.append(ZoneStep(jump.line if jump is not None else None, change.wall, change.before_ms))
     return tuple(found)
+
+
+SEVERAL = 5
+"""From this many files with one time on, it is not a coincidence."""
+
+
+def meaningless(sources: Iterable[Source], logs: str) -> frozenset[str]:
+    """Paths of the files whose modification times are meaningless, decided per collection. `logs`: suffix of the kinds that are logs. A
+    collection without logs is judged by all other collections; if none has logs, by its own files."""
+    groups: dict[tuple[int | None, str], list[Source]] = defaultdict(list)
+    for s in sources:
+        groups[(s.node, s.collection)].append(s)
+    distances = {key: _far(own, logs) for key, own in groups.items()}
+    known = [far for far in distances.values() if far is not None]
+    everywhere = bool(known) and all(known)
+    found = [
+        own for key, own in groups.items() if distances[key] or (distances[key] is None and (everywhere or (not known and _at_once(own))))
+    ]
+    return frozenset(s.path for own in found for s in own)
+
+
+def _far(own: Iterable[Source], logs: str) -> bool | None:
+    """Whether most logs were modified long before or after their last lines. None if no log has both times."""
+    apart = [s.modified - s.last for s in own if s.kind.endswith(logs) and s.last is not None and s.modified is not None]
+    return 2 * sum(abs(a) > FARTHEST_ZONE for a in apart) > len(apart) if apart else None
+
+
+def _at_once(own: Iterable[Source]) -> bool:
+    times = [s.modified for s in own if s.modified is not None]
+    return len(times) >= SEVERAL and max(times) - min(times) <= WRITTEN_AT_ONCE

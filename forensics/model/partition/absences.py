@@ -32,9 +32,8 @@ from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
 from forensics.model.partition.progress import STUCK as STUCK
 from forensics.model.partition.progress import AbsenceCause, LogProgress
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, within_life
 from forensics.model.record import Int32, Record, struct
 from forensics.model.times import undated_first

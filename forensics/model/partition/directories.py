@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from forensics.model.events import Event
-from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from parsers.kinds import named
 
 STORAGE_ERROR = "storage-error"

@@ -23,9 +23,8 @@ from forensics.model.findings import Fact
 from forensics.model.message import timestamp
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.placement import FACTOR, STATEMENT
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.record import Record, struct
 from forensics.model.times import undated_first
 from parsers.frozen import dataclass

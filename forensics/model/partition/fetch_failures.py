@@ -15,8 +15,7 @@ from forensics.model.cluster.process_errors import lasted, of_fetcher, of_one_fa
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.log_coverage import FETCHER, PLACED, would_show
-from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.thresholds import EPOCH_KNOWN, FETCHED_AGAIN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of

@@ -6,12 +6,8 @@ Not here: the order of events (order).
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from operator import attrgetter
-from types import MappingProxyType
 
 from forensics.model.cluster.copies import NONE, Copies
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
@@ -26,8 +22,6 @@ FOLDED = of(
 FOLDED_BY = ("event", "leader", "leader_epoch", "partition_epoch", "offset", "log_end_offset", "high_watermark", "broker", "reason", "isr")
 """Columns that must be equal for two events of a kind in FOLDED to count as one fact."""
 _fact = attrgetter(*FOLDED_BY)
-ATTEMPTS = of(role=Role.REFUSED | Role.ISR_REFUSED | Role.APPEND | Role.FETCH_FAILS)
-"""What was tried and failed: the report says how often."""
 _TRIED_AGAIN = of(role=Role.FETCH_FAILS)
 """Failures of what is tried all the time: after a pause, they are other failures."""
 
@@ -56,28 +50,6 @@ def fold(events: Sequence[Event], copies: Copies = NONE) -> list[Event]:
         last[e.source] = (key, e)
         kept.append(e)
     return kept
-
-
-def once(
-    events: Sequence[Event], of_seconds: Collection[str] = (), joins: Mapping[str, Sequence[int]] = MappingProxyType({})
-) -> Sequence[Event]:
-    """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it. In a file with
-    whole seconds (`of_seconds`), other lines may print the same. Attempts, which are counted, are made many times in a millisecond: theirs are
-    repeated only from one part of a file to another (`joins`: the lines where its time steps back), and the part with most of them counts."""
-    printed = [
-        ((e.text, e.at, e.source), bisect_right(joins.get(e.source, ()), e.line) if e.event in ATTEMPTS else e.line)
-        if e.line is not None and e.at is not None and e.text and e.source not in of_seconds
-        else None
-        for e in events
-    ]
-    lines = Counter(filter(None, printed))
-    counts: dict[tuple[str, datetime, str], int] = {}
-    for (key, part), number in lines.items():
-        if (number, -part) > (lines[key, known := counts.setdefault(key, part)], -known):
-            counts[key] = part
-    if len(counts) == len(lines):
-        return events
-    return [e for e, of in zip(events, printed, strict=True) if of is None or counts[of[0]] == of[1]]
 
 
 def _apart(before: Event, e: Event) -> bool:

@@ -17,9 +17,8 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
 from forensics.model.message import said
 from forensics.model.partition.log_coverage import COMPLETE, would_show
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, lived, windows
 from forensics.model.times import undated_first
 from forensics.thresholds import BRIEF_S, CRASH_NOTICED

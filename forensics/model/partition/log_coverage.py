@@ -26,10 +26,9 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.continuity import Gap
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.states import State, not_after
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.times import undated_first
 from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, MIN_SKEW_MS, TIME_PRECISION
 from parsers.cached import cached_property

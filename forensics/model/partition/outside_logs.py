@@ -16,9 +16,8 @@ from itertools import pairwise
 from typing import Any
 
 from forensics.model.events import Event
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import ASIDE, RENAMED_FILES, Disk
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.times import runs
 from parsers.frozen import dataclass
 

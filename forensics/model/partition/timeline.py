@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from itertools import takewhile
 from operator import itemgetter
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from forensics.model.cluster.copies import once
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
@@ -24,7 +25,7 @@ from forensics.model.message import Message, said
 from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
 from forensics.model.partition.chain import chain, disputed
 from forensics.model.partition.final_state import FinalState, Snapshot, as_states, repeated, seen_after
-from forensics.model.partition.folding import fold, joins, once, without_future_logs
+from forensics.model.partition.folding import fold, joins, without_future_logs
 from forensics.model.partition.generations import generations, makes
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from forensics.model.partition.order import FileOrders
@@ -582,3 +583,22 @@ def _latest(cluster: Cluster, node: int) -> str | None:
 
 def _in_time(e: Event) -> tuple[datetime, str, int]:
     return (undated_first(e), e.source, e.line or 0)
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def cached_on_timeline(compute: Callable[Concatenate[PartitionTimeline, P], T]) -> Callable[Concatenate[PartitionTimeline, P], T]:
+    """Caches `compute` on the timeline. Its second argument, if any, is the cluster, which is the same for all calls with one timeline;
+    further ones must be hashable. Timeline and cluster must not change any more."""
+
+    @wraps(compute)
+    def answer(timeline: PartitionTimeline, /, *of: P.args, **named: P.kwargs) -> T:
+        kept: dict[Any, T] = timeline.worked_out
+        asked = (compute, *of[1:], *named.values()) if len(of) > 1 or named else compute
+        if asked not in kept:
+            kept[asked] = compute(timeline, *of, **named)
+        return kept[asked]
+
+    return answer

@@ -21,8 +21,7 @@ from forensics.model.findings import quote
 from forensics.model.message import Message, Range, said
 from forensics.model.partition.durability import as_settled, below_min_isr, required
 from forensics.model.partition.fetch_failures import resumed_soon, would_show_a_role
-from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, windows
 from forensics.model.rows import Rows
 from forensics.thresholds import (

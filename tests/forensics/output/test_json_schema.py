@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from forensics.case.manifest import CASE
+from forensics.case.read import CASE
 from forensics.output.json_schema import Schema, violation
 
 ODD = (None, True, -1, 10**30, 1.5, "", "x", [], [1], [None], {}, {"a": 1}, {"7": 5})
