@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 FEW = 4
 """Number of a node's runs that are listed one by one."""
+MOST_LOGS = 40
+"""Number of logs that are listed."""
 NUMBERS = frozenset({"files", "bytes", "lines", "understood"})
 
 
@@ -102,9 +104,13 @@ def _parts(report: Report, brokers: Collection[int] = ()) -> Iterator[Renderable
     yield from _not_in_order(sources)
     yield from _list("Lines that were there twice, and were read once", [f"{s.path}: {s.repeated:,}" for s in sources if s.repeated])
     yield from _layouts(sources)
+    yield from _list("Logs", [*_logs(sources)])
     yield from _unrecognised(sources)
     yield from _list("Problems", [located(s.path, s.problem) for s in sources if s.problem])
-    yield from _list("Collect next", report.not_collected())
+    unnamed = [
+        f"{s.path}, with a field that names the node of each line: {_numbered(sorted(s.shared))} write to it" for s in sources if s.shared
+    ]
+    yield from _list("Collect next", [*unnamed, *report.not_collected()])
 
 
 def _named(node: int, own: Sequence[Name]) -> str:
@@ -208,6 +214,46 @@ def _layouts(sources: Sequence[Source]) -> Iterator[RenderableType]:
     learned = Counter(pattern for source in sources for pattern in (source.layout or "").splitlines())
     for pattern, count in learned.most_common():
         yield Text(clean(f"\nlayout learned: {pattern} ({counted(count, 'file')}); use it with --log-pattern"))
+
+
+def _logs(sources: Sequence[Source]) -> Iterator[str]:
+    """The share of Kafka's lines of each log that was understood, its layout, and its nodes with what names them. The logs of a directory of which
+    all lines were understood in a listed layout are counted: nothing has to be known of them."""
+    from forensics.words.formats import counted
+
+    by_file: dict[str, list[Source]] = defaultdict(list)
+    for source in sources:
+        if source.lines and source.understood is not None:
+            by_file[source.path.partition("#")[0]].append(source)
+    plain = shown = 0
+    for path, own in by_file.items():
+        named = [f"{s.path.partition('#')[2]} (node {s.node})" for s in own if "#" in s.path and s.node is not None]
+        shared = sorted({node for s in own for node in s.shared})
+        (s, *_), share = own, [*_counts(own)][-1]
+        nodes = (
+            f"its lines name {', '.join(named[:FEW])}{f' and {len(named) - FEW} more' if len(named) > FEW else ''}"
+            if named
+            else f"{_numbered(shared)} by what their own lines contain, because nothing names the writer of each line"
+            if shared
+            else f"node {s.node} by {f'the directory {s.collection}' if s.collection else 'its own lines'}"
+            if s.node is not None
+            else "no node"
+        )
+        layouts = sorted({pattern for s in own for pattern in (s.layout or "").splitlines()})
+        if not (named or layouts or shared or s.node is None or "," in share):
+            plain += 1
+        elif share or named:
+            shown += 1
+            yield f"{path}: {share or '0 lines'} understood; {f'layout {layouts[0]}' if layouts else 'a listed layout'}; {nodes}"
+        if shown == MOST_LOGS:
+            yield "and more logs; --json lists all"
+            break
+    if plain:
+        yield f"{counted(plain, 'log')}: all of Kafka's lines understood, in a listed layout, of one node each"
+
+
+def _numbered(nodes: Sequence[int]) -> str:
+    return f"nodes {', '.join(map(str, nodes[:-1]))} and {nodes[-1]}"
 
 
 def _unrecognised(sources: Sequence[Source]) -> Iterator[RenderableType]:

@@ -29,6 +29,7 @@ from forensics.model.cluster.versions import versions
 from forensics.model.findings import MINOR, Finding, Place, Purpose
 from forensics.model.message import Message, timestamp
 from forensics.model.partition import durability
+from forensics.model.partition.log_coverage import STATE
 from forensics.model.record import RowWriters
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
@@ -149,7 +150,10 @@ class Report:
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}
         if kinds & {"stdout-log", "other-log"}:  # as containers log: the lines of server.log, possibly with those of other files
-            kinds.add("server-log")
+            kinds |= {"server-log"} | ({"state-change-log"} if any(s.printed.get(STATE) for s in self.cluster.sources) else set())
+            kinds |= {"controller-log"} if self.cluster.of("controller-elected") else set()
+        if all(map(self.cluster.settings.knows, self.cluster.nodes)):  # a process prints its settings as it starts
+            kinds.add("server-properties")
         wanted = {**WANTED, **(WANTED_KRAFT if self.cluster.mode == "kraft" else {})}
         if (known := versions(self.cluster)) and known[-1] < (0, 11):  # leader-epoch-checkpoint came with KIP-101
             kinds.add("epoch-checkpoint")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from forensics.commands.inspect import _parts
 from forensics.views.document import Report
 from tests.support import forms, local
 from tests.support.taken import Judged, judged
@@ -91,3 +94,25 @@ def test_lines_that_a_terminal_wrapped_are_reported_as_cut(tmp_path: Path) -> No
     report = reported("wrapped-at-120", tmp_path)
     assert forms.contradictions(judged(report), plain(), NAME) == []
     assert {s.cut_at for s in report.cluster.sources if s.path.endswith("server.log")} == {120}
+
+
+@pytest.mark.parametrize(
+    ("form", "shown", "wanted"),
+    [
+        ("splunk-raw.txt", "nodes 1, 2, 3 and 100 by what their own lines contain", True),
+        ("filter-log-events.txt", "its lines name broker-1 (node 1), broker-2 (node 2), broker-3 (node 3)", False),
+        ("class-line.log", "layout [%d{ISO8601}] %-5p %m (%t)%n", True),
+    ],
+)
+def test_inspect_shows_what_names_the_nodes_of_a_log_and_asks_for_names_only_without(
+    form: str, shown: str, wanted: bool, tmp_path: Path
+) -> None:
+    console = Console(width=1000, file=StringIO(), highlight=False)
+    for part in _parts(reported(form, tmp_path)):
+        console.print(part)
+    assert isinstance(console.file, StringIO)
+    text = console.file.getvalue()
+    (line,) = [line for line in text.split("\nLogs\n")[1].splitlines() if line.startswith(f"  {form}:")]
+    assert "100% understood" in line and shown in line
+    assert ("a field that names the node of each line" in text) == wanted
+    assert "state-change.log of every broker" not in text and "  server.properties" not in text
