@@ -35,6 +35,7 @@ _OUTSIDE = re.compile(rb"\A[^(\w.$-]|[^)\w.$-]\Z")
 """Forms that a logger cannot contain: they are looked for in whole lines without a thread, which is faster."""
 _INFO = re.compile(rb"(?<! = )INFO")
 """The level; as the value of a setting, also a warning's record may have it."""
+_OTHER = re.compile(rb"(?<! = )\b(?:TRACE|DEBUG|WARN|ERROR|FATAL)\b")
 _LEVELS = frozenset({b"TRACE", b"DEBUG", b"INFO", b"WARN", b"ERROR", b"FATAL"})
 
 
@@ -53,7 +54,7 @@ class LeftOut:
 
     def chunk(self, data: bytes) -> None:
         self._informed = self._informed or (b"INFO" in data and _INFO.search(data) is not None)
-        self._levelled = self._levelled or any(level in data for level in _LEVELS)
+        self._levelled = self._levelled or (not self._informed and _OTHER.search(data) is not None)
         if _IN_ALL_NOTES in data and any(word in data for word in _DROPPED):
             self._suppressed += sum(max((int(n) for n in found.groups() if n), default=1) for found in _NOTE.finditer(data))
         if self._common is None or self._common:
