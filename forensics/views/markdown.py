@@ -167,7 +167,7 @@ def _impact(report: Report) -> Iterator[str]:
     yield "- Who was affected, and how: `TODO`"
 
 
-_COLUMNS = ("Partition", "Offsets", "Records", "Written", "Lost", "Sure", "Cause", "Recoverable", "Groups beyond", "Finding")
+_COLUMNS = ("Partition", "Offsets", "Records", "Written", "Lost", "Sure", "Cause", "Recoverable", "Read by groups", "Finding")
 
 
 def _loss(r: LostRange, report: Report) -> tuple[str, ...]:

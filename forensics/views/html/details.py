@@ -154,7 +154,7 @@ def _at_crashes(observed: Sequence[Row], report: Report) -> Iterator[Row]:
                 s.state in (STARTING, RECOVERING) and (s.start or after["time"]) <= after["time"] <= (s.end or after["time"]) for s in spans
             )
             if after is not None and starting and after["bound"] != "at-most":
-                yield {**after, "time": crash.start, "bound": "at-least"}
+                yield {**after, "time": crash.end or crash.start, "bound": "at-least"}
 
 
 def _says_nothing(r: Row) -> bool:

@@ -73,6 +73,7 @@ FLAG_ROWS = 5
 """Rows of the words over the lanes."""
 LOST_SHOWN = 10
 """Lost ranges on the first screen."""
+OTHERS = "other and internal topics"
 BARS = 8
 """Topics in the bar of verdicts."""
 FILES = 400
@@ -249,27 +250,18 @@ class _Page:
             yield replace(drawn, look=look), line.short if free else "", row
 
     def _topics(self) -> Iterator[Mapping[str, Any]]:
-        """The topics of the bar, the worst first, those that are alike in their verdict as one if there are many."""
-        by_topic: dict[tuple[str, str], int] = Counter((p["topic"], p["verdict"]) for p in self.partitions)
+        """The topics of the bar, the worst first; internal ones, and those for which there is no room, are one for each verdict."""
         order = list(MEANINGS)
-        found = sorted(by_topic.items(), key=lambda item: (order.index(item[0][1]), is_internal(item[0][0]), item[0]))
-        rest: Counter[str] = Counter()
+        found = Counter((p["topic"], p["verdict"]) for p in self.partitions)
+        worst = sorted((key for key in found if not is_internal(key[0])), key=lambda key: (order.index(key[1]), key[0]))[:BARS]
+        bars = {key: found.pop(key) for key in worst}
+        for (_, verdict), count in sorted(found.items(), key=lambda item: order.index(item[0][1])):
+            bars[OTHERS, verdict] = bars.get((OTHERS, verdict), 0) + count
         x = 0.0
-        for n, ((topic, verdict), count) in enumerate(found):
-            if is_internal(topic) or n >= BARS:
-                rest[verdict] += count
-            else:
-                x, before = x + 100 * count / len(self.partitions), x
-                yield {"topic": topic, "verdict": verdict, "count": count, "x": round(before, 3), "width": round(x - before, 3)}
-        for verdict in (v for v in order if rest[v]):
-            x, before = x + 100 * rest[verdict] / len(self.partitions), x
-            yield {
-                "topic": "other and internal topics",
-                "verdict": verdict,
-                "count": rest[verdict],
-                "x": round(before, 3),
-                "width": round(x - before, 3),
-            }
+        for (topic, verdict), count in bars.items():
+            width = 100 * count / len(self.partitions)
+            yield {"topic": topic, "verdict": verdict, "count": count, "x": round(x, 3), "width": round(width, 3)}
+            x += width
 
     def _lane_values(self) -> dict[str, Any]:
         states = [s for spans in self.report.states.values() for s in spans]
