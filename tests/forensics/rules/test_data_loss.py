@@ -299,9 +299,7 @@ def test_replica_put_aside_as_stray_still_has_its_tail() -> None:
     assert (
         words(loss)
         .next_steps[0]
-        .startswith(
-            "Copy the directories of t-0 (also if they end in -stray) from broker 2 now. If broker 2 is down, copy before the start"
-        )
+        .startswith("Copy the directories of t-0 (also if they end in -stray) from broker 2 now, and before any start")
     )
 
 
