@@ -62,7 +62,6 @@ class Table:
 
 
 _TIME = pa.timestamp("us")
-_INTS = pa.list_(pa.int32())
 _PARTITION_KEY = (
     documented("topic", pa.string(), "topic name"),
     documented("partition", pa.int32(), "partition index"),

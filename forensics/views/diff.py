@@ -22,7 +22,7 @@ from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.tools.case_diff import ChangedField, Difference
-from forensics.views.document import rules_digest
+from forensics.views.document import finding_row, rules_digest
 from forensics.views.markdown import prose
 from forensics.views.terminal import hung, put, rendered
 from forensics.words import summary
@@ -158,20 +158,14 @@ def _partition(name: tuple[str, int], verdict: str) -> dict[str, Any]:
     return {"topic": name[0], "partition": name[1], "verdict": verdict}
 
 
+COMPARED = ("kind", "severity", "confidence", "brokers", "start", "start_latest", "end", "cause")
+"""Fields of a finding that the document has."""
+
+
 def _finding(f: Finding) -> dict[str, Any]:
-    return {
-        "id": f.id,
-        "kind": f.kind,
-        "severity": f.severity,
-        "confidence": f.confidence,
-        "partitions": [{"topic": p.topic, "partition": p.partition, "offsets": [r.row() for r in p.offsets]} for p in places(f)],
-        "brokers": list(f.brokers),
-        "start": timestamp(f.start),
-        "start_latest": timestamp(f.start_latest),
-        "end": timestamp(f.end),
-        "cause": f.cause,
-        "summary": summary(f),
-    }
+    row = finding_row(f)
+    partitions = [{"topic": p.topic, "partition": p.partition, "offsets": [r.row() for r in p.offsets]} for p in places(f)]
+    return {"id": f.id, **{name: row[name] for name in COMPARED}, "partitions": partitions, "summary": summary(f)}
 
 
 def _fields(fields: Sequence[ChangedField]) -> dict[str, Any]:

@@ -35,11 +35,11 @@ from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.rules import kind_in, of_purpose, rule_of
-from forensics.views.headline import Headline, headline
+from forensics.views.headline import Headline, counts, headline
 from forensics.views.impact import untouchable
 from forensics.views.notes import notes
 from forensics.views.proof import of_report
-from forensics.views.scope import Scope
+from forensics.views.scope import Scope, Selection
 from forensics.views.steps import next_steps
 from forensics.words import of_incident, summary, text, title_of, words
 from forensics.words.formats import brokers_named
@@ -177,7 +177,7 @@ class Report:
         return {
             "schema": SCHEMA,
             "tool": {"version": version(), "command": list(self.command), "rules": rules_digest(), **_own_rules()},
-            "scope": self.scope.document() if self.scope is not None else None,
+            "scope": _scope(self.scope) if self.scope is not None else None,
             "evidence": {
                 "sources": [
                     {**_source_row(s), "newest_first": s.newest_first, **({"repeated": s.repeated} if s.repeated else {})}
@@ -270,14 +270,18 @@ def _dumped(value: Any, depth: int = 0, key: str = "") -> Iterator[str]:
         yield encoded(whole, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
 
 
-_OF_PARTITION = (
+def _scope(scope: Scope) -> dict[str, Any]:
+    return {**_selection_row(scope.selection), "outside": counts(scope.outside), "findings_not_shown": scope.hidden}
+
+
+OF_PARTITION = (
     *("topic", "partition", "topic_id", "replicas", "leader", "isr", "leader_epoch"),
     *("log_end_offset", "high_watermark", "low_watermark", "verdict"),
 )
 
 
 def _partition(p: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: p[k] for k in _OF_PARTITION} | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
+    return {k: p[k] for k in OF_PARTITION} | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
 
 
 def _node(node: Node, states: Sequence[StateSpan], named: Sequence[Name]) -> dict[str, Any]:
@@ -350,8 +354,9 @@ _JSON = RowWriters({datetime: timestamp, Message: text})
 """Records as JSON values."""
 _OF_LOSS = ("still_on", "perhaps_on", "salvageable", "written", "records", "parts", "recoverable", "clients")
 _incident_row = _JSON.of(Incident, "values", "cluster")
-_finding_row = _JSON.of(Finding, "loss", "message", "values", "cluster", "folds", "places")
+finding_row = _JSON.of(Finding, "loss", "message", "values", "cluster", "folds", "places")
 _place_row, _name_row = _JSON.of(Place), _JSON.of(Name)
+_selection_row = _JSON.of(Selection)
 _source_row = _JSON.of(Source, "collection", "modified", "samples", "shared")
 _span_row = _JSON.of(StateSpan, "broker", "detail", "evidence", "cluster")
 
@@ -365,7 +370,7 @@ def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
 
 
 def _finding(f: Finding, cluster: Cluster, listed: Callable[[Iterable[Any]], Any]) -> dict[str, Any]:
-    row, own = _finding_row(f), words(f)
+    row, own = finding_row(f), words(f)
     of_loss, incident, evidence = _of_loss(row), row.pop("incident"), row.pop("evidence")
     return {
         "id": f.id,

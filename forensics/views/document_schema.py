@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.incidents.incidents import ROLLING, Incident
+from forensics.incidents.judging import STANDING
 from forensics.model.cluster.broker_states import STATES, StateSpan
 from forensics.model.cluster.names import Name
 from forensics.model.cluster.sources import Source
@@ -45,6 +46,7 @@ from forensics.output.json_schema import (
     listed,
     nullable,
     of_arrow,
+    of_field,
     one_of,
     record,
 )
@@ -54,11 +56,13 @@ from forensics.rules import OWN_NAME, RULES
 from forensics.tools.case_diff import AS_BAD
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
+from forensics.views.diff import COMPARED
 from forensics.views.diff import SCHEMA as DIFF
-from forensics.views.document import INVENTORY
+from forensics.views.document import INVENTORY, OF_PARTITION
 from forensics.views.document import SCHEMA as REPORT
 from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED
 from forensics.views.runs import LISTED, RUNS, SEEN
+from forensics.views.scope import Selection
 from parsers.sniff import KINDS as FILES
 
 KINDS = tuple(rule.kind for rule in RULES)
@@ -97,6 +101,7 @@ _WORDS: Mapping[type, Mapping[str, Schema]] = {
     Incident: {"id": ID, "kind": INCIDENT, "severity": SEVERITY, "findings": listed(ID)},
     LostPart: {"confidence": CONFIDENCE},
     Records: {"log": one_of(LOGS)},
+    Selection: {"severity": SEVERITY},
     Source: {"kind": one_of(SOURCES), "sha256": SHA256},
     StateSpan: {"state": one_of(STATES)},
 }
@@ -241,21 +246,10 @@ def difference() -> Schema:
             "last": nullable(TIME),
         }
     )
-    finding = record(
-        {
-            "id": ID,
-            "kind": described(TEXT, "a kind of finding; an older case may have kinds that this version no longer has"),
-            "severity": SEVERITY,
-            "confidence": CONFIDENCE,
-            "partitions": listed(record({"topic": TEXT, "partition": nullable(INTEGER), "offsets": RANGES})),
-            "brokers": BROKERS,
-            "start": nullable(TIME),
-            "start_latest": nullable(TIME),
-            "end": nullable(TIME),
-            "cause": nullable(TEXT),
-            "summary": TEXT,
-        }
-    )
+    own = of_record(Finding)
+    kind = described(TEXT, "a kind of finding; an older case may have one that this version no longer has")
+    of_place = record({"topic": TEXT, "partition": nullable(INTEGER), "offsets": RANGES})
+    finding = record({"id": ID, **{name: own[name] for name in COMPARED}, "kind": kind, "partitions": listed(of_place), "summary": TEXT})
     fields = by_name(record({"before": {}, "after": {}}))
     changed = record({"before": finding, "after": finding, "fields": described(fields, "by name, the attributes with another value")})
     verdict = record({**partition, "before": VERDICT, "after": VERDICT, "why": nullable(TEXT)})
@@ -287,19 +281,8 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _scope() -> Schema:
-    return record(
-        {
-            "topics": TEXTS,
-            "partitions": listed(INTEGER),
-            "brokers": BROKERS,
-            "since": nullable(TIME),
-            "until": nullable(TIME),
-            "kinds": TEXTS,
-            "severity": nullable(SEVERITY),
-            "outside": described(COUNTS, "partitions outside of the scope, by verdict"),
-            "findings_not_shown": COUNT,
-        }
-    )
+    outside = described(COUNTS, "partitions outside of the scope, by verdict")
+    return record({**of_record(Selection), "outside": outside, "findings_not_shown": COUNT})
 
 
 def _evidence() -> Schema:
@@ -426,25 +409,10 @@ def _balance() -> Schema:
 
 
 def _partition() -> Schema:
-    return record(
-        {
-            "topic": TEXT,
-            "partition": INTEGER,
-            "topic_id": nullable(TEXT),
-            "replicas": nullable(BROKERS),
-            "leader": described(nullable(BROKER), "-1: no leader; null: unknown"),
-            "isr": nullable(BROKERS),
-            "leader_epoch": nullable(INTEGER),
-            "log_end_offset": nullable(INTEGER),
-            "high_watermark": nullable(INTEGER),
-            "low_watermark": nullable(INTEGER),
-            "verdict": VERDICT,
-            "since": nullable(TIME),
-            "until": nullable(TIME),
-            "why": nullable(TEXT),
-            "handovers": described(nullable(listed(_handover())), "the proof; null if it was left out to keep the report small"),
-        }
-    )
+    known = {"topic": TEXT, "partition": INTEGER, "verdict": VERDICT}
+    own = {name: of_field(STANDING.field(name), known) for name in (*OF_PARTITION, "since", "until", "why")}
+    handovers = described(nullable(listed(_handover())), "the proof; null if it was left out to keep the report small")
+    return record({**own, "handovers": handovers})
 
 
 def _handover() -> Schema:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from forensics.model.findings import LEVELS, Finding
-from forensics.model.message import timestamp
-from forensics.proof.verdict import LOST, UNKNOWN, VERDICTS
+from forensics.model.record import Int32, Record
+from forensics.proof.verdict import LOST, UNKNOWN
 from forensics.words.formats import brokers_named, counted, moment, some
 
 Partitions = Sequence[Mapping[str, Any]]
@@ -21,17 +21,16 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Record):
     """The requested part of a report. Empty fields select everything."""
 
-    topics: tuple[str, ...] = ()
-    partitions: tuple[int, ...] = ()
-    brokers: tuple[int, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-    kinds: tuple[str, ...] = ()
-    severity: str | None = None
-    """The lowest one."""
+    topics: Annotated[tuple[str, ...], "topics; empty: all"] = ()
+    partitions: Annotated[tuple[Int32, ...], "partition numbers; empty: all"] = ()
+    brokers: Annotated[tuple[Int32, ...], "brokers of the findings; empty: all"] = ()
+    since: Annotated[datetime | None, "begin of the time of the findings (UTC)"] = None
+    until: Annotated[datetime | None, "end of the time of the findings (UTC)"] = None
+    kinds: Annotated[tuple[str, ...], "kinds of the findings; empty: all"] = ()
+    severity: Annotated[str | None, "the lowest severity of the findings"] = None
 
     def __bool__(self) -> bool:
         return self != Selection()
@@ -105,18 +104,3 @@ class Scope:
         rest = "the others are" if parts else f"all {counted(len(self.outside))} are" if len(self.outside) > 1 else "the other partition is"
         whole = any(p["verdict"] not in (LOST, UNKNOWN) for p in self.outside)
         return [f"{', '.join([*parts, *([f'{rest} proven intact'] if whole else [])])}"]
-
-    def document(self) -> dict[str, Any]:
-        """The value of `scope` in the report's JSON."""
-        verdicts = [p["verdict"] for p in self.outside]
-        return {
-            "topics": list(self.selection.topics),
-            "partitions": list(self.selection.partitions),
-            "brokers": list(self.selection.brokers),
-            "since": timestamp(self.selection.since),
-            "until": timestamp(self.selection.until),
-            "kinds": list(self.selection.kinds),
-            "severity": self.selection.severity,
-            "outside": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
-            "findings_not_shown": self.hidden,
-        }
