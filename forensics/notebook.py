@@ -78,6 +78,8 @@ class OpenedCase:
     """The results of an analysis, as tables. `directory`: where they are. Made by `analyze` and `open_case`."""
 
     def __init__(self, case: Case) -> None:
+        if not isinstance(case, Case):
+            raise Unusable(f"{str(case)!r}: open a case with forensics.open_case(PATH)")
         self._case = case
         self.directory = case.directory
 
