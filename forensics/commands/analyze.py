@@ -59,7 +59,7 @@ report_options = record_of(
     display_timezone_option,
     selection_options("findings"),
     click.option("--all", "every", is_flag=True, help="Print all losses, findings, steps and limits, not only the first screen."),
-    click.option("-n", "most", type=click.IntRange(1), metavar="N", help="With --all: at most N findings, default 50."),
+    click.option("-n", "most", type=click.IntRange(1), metavar="N", help="At most N findings, default 50; implies --all."),
     click.option("-q", "--quiet", is_flag=True, help="Print only the verdict."),
     export_options,
     click.option(
@@ -129,7 +129,7 @@ def report(found: Input, progress: Progress, wanted: ReportRequest, new: NewCase
         from forensics.views.text import show
 
         case = as_given(str(found.case.directory)) if isinstance(found, CaseInput) else new.given if new is not None else None
-        show(shown, console(), every=wanted.every, most=wanted.most, quiet=wanted.quiet, case=case)
+        show(shown, console(), every=wanted.every or wanted.most is not None, most=wanted.most, quiet=wanted.quiet, case=case)
     with ExitStack() as stack:
         kept = found
         if new is not None:

@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Show the history of one partition, with a lane for each broker.
 
-    The last PATH is the partition, as in orders-0, unless --topic and --partition name it. The history shows the leaders, the in-sync replicas (ISR), what the log of each broker contained and truncated, and what was lost. It is
+    One PATH is the partition, as in orders-0, unless --topic and --partition name it. The history shows the leaders, the in-sync replicas (ISR), what the log of each broker contained and truncated, and what was lost. It is
     in causal order: by leader epoch and partition epoch. Times are UTC, with time zones and clock offsets corrected. Of repeated events, the
     first and the last are shown; --all shows every event.
 
@@ -77,9 +77,13 @@ def command(
 
 
 def _partition(paths: tuple[str, ...], topic: str | None, partition: int | None) -> tuple[tuple[str, ...], str, int]:
-    """The evidence, and the partition, which may be the last argument. Raises click.UsageError without one."""
-    if topic is None and partition is None and len(paths) > 1 and (named := _NAME.fullmatch(paths[-1])) and not os.path.lexists(paths[-1]):
-        return paths[:-1], named["topic"], int(named["partition"])
+    """The evidence, and the partition, which may be one of the arguments. Raises click.UsageError without one."""
+    named = {path: name for path in paths if (name := _NAME.fullmatch(path)) is not None and not os.path.lexists(path)}
+    others = tuple(path for path in paths if path not in named)
+    if topic is None and partition is None and len(named) == 1 and others:
+        (name,) = named.values()
+        return others, name["topic"], int(name["partition"])
     if topic is None or partition is None:
-        raise click.UsageError(f"name the partition, for example: kafka-forensics timeline {shlex.quote(paths[0])} orders-0")
+        evidence = shlex.quote((others or ("incident.case",))[0])
+        raise click.UsageError(f"name one partition, for example: kafka-forensics timeline {evidence} orders-0")
     return paths, topic, partition

@@ -70,8 +70,9 @@ def test_a_temporary_case_is_removed_with_its_object(session: SparkSession, ther
         (lambda: forensics.analyze("missing.tar.gz"), "missing.tar.gz: "),
         (lambda: forensics.analyze("incident.tar.gz", timezone="Mars"), "'Mars' is not a time zone"),
         (lambda: forensics.open_case("incident.tar.gz"), "incident.tar.gz"),
+        (lambda: forensics.Case("a.case"), "'a.case': open a case with forensics.open_case(PATH)"),  # type: ignore[arg-type]
     ],
-    ids=["no path", "missing", "time zone", "not a case"],
+    ids=["no path", "missing", "time zone", "not a case", "a path"],
 )
 def test_errors_are_one_line(session: SparkSession, there: Path, call: Callable[[], Any], words: str) -> None:
     with pytest.raises(forensics.Unusable, match=r"^[^\n]+$") as found:

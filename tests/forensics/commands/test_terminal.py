@@ -119,7 +119,7 @@ def test_the_extension_of_a_file_chooses_its_format(case: str, tmp_path: Path) -
     ids = {f["id"] for f in json.loads(files["a.json"].read_text())["findings"]}
     assert {row["id"] for row in csv.DictReader(files["a.csv"].read_text().splitlines())} == ids
     assert all(id in files["a.html"].read_text() for id in ids) and files["a.md"].read_text().startswith("# ")
-    done = CliRunner().invoke(cli, ["timeline", case, "orders-0", "-o", str(files["a.csv"])])
+    done = CliRunner().invoke(cli, ["timeline", "orders-0", case, "-o", str(files["a.csv"])])
     assert done.exit_code == 0, done.output
     rows = list(csv.DictReader(files["a.csv"].read_text().splitlines()))
     assert {(row["topic"], row["partition"]) for row in rows} == {("orders", "0")} and any(row["broker 1"] == "leader" for row in rows)
