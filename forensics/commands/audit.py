@@ -255,7 +255,7 @@ def show_clusters(
         show(clusters, console())
     exports.write_summary(clusters, partial(_cluster_files, audit, asked))
     written().advice[:] = exports.go_on(as_given(str(audit.directory)), ())
-    cut = [TAIL_CUT for b in clusters.found.values() if b["partitions"].get(TAIL_CUT)]
+    cut = [TAIL_CUT for b in clusters.found.values() if b.get("gone_records")]
     worst, losses = clusters.worst(), [*(b["loss"] for b in clusters.found.values()), *cut]
     severities = (f.severity for f in left) if left is not None else () if worst is None else (worst,)
     if fails(fail_on, severities, losses) or (fail_on_new is not None and history.fails(fail_on_new)):

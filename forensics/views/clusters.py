@@ -69,6 +69,7 @@ def brief(conclusion: Shown, cluster: Cluster, of_verdict: Sequence[Finding] | N
         "loss": verdict.loss if cluster.usable else NOT_JUDGED,
         "summary": verdict.summary if cluster.usable else "No Kafka logs or checkpoints found.",
         "partitions": verdict.partitions,
+        "gone_records": TAIL_CUT in verdict.losses,
         "findings": {level: sum(f.severity == level for f in conclusion.findings) for level in reversed(LEVELS)},
         "lost": [line(loss, UTC) for loss in losses(conclusion.findings)[:KEPT]],
         "broken": list(broken(conclusion.findings, conclusion.partitions))[:KEPT],

@@ -182,6 +182,7 @@ BRIEF = record(
         "loss": one_of((FOUND, EXCLUDED, UNSETTLED, NOT_JUDGED)),
         "summary": TEXT,
         "partitions": COUNTS,
+        "gone_records": described(BOOLEAN, "whether records are gone that producers with acks=0 or acks=1 count as written"),
         "findings": described(record(dict.fromkeys(reversed(LEVELS), COUNT)), "number of findings by severity"),
         "lost": TEXTS,
         "broken": TEXTS,
@@ -194,6 +195,7 @@ BRIEF = record(
         "first": nullable(TIME),
         "last": nullable(TIME),
     },
+    optional=("gone_records",),  # tables of an earlier version have no such value
     others=True,
 )
 """Results for a cluster in short (forensics.views.clusters.brief)."""

@@ -11,10 +11,11 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding
 from forensics.model.message import Range
 from forensics.proof.verdict import VERDICTS
+from forensics.views.clusters import brief
 from forensics.views.headline import counts, headline
 from forensics.views.impact import broken
 from forensics.views.losses import loss_tables, losses
-from tests.support import found
+from tests.support import found, recorded
 from tests.support.found import loss
 from tests.support.local import events_of_files, report
 
@@ -127,6 +128,12 @@ def test_the_logs_of_leaders_end_before_the_evidence() -> None:
     assert running == "SAFE: no committed record was lost (1 partition, proven).", "a running broker may print nothing for an hour"
     assert "proven until 2026-05-01 12:00:00.000 UTC" in headline([], states[:1], cluster=until(13)).summary
     assert "until" not in headline([], [state("unknown", ends=noon), state("intact", 1)], cluster=until(15)).summary
+
+
+@pytest.mark.parametrize(("name", "gone"), [("acks1-failover-2.8.2-zk", True), ("clean-failover-2.8.2-zk", False)])
+def test_a_summary_says_whether_records_are_gone_that_a_producer_can_miss(name: str, gone: bool) -> None:
+    made = recorded.report(name)
+    assert brief(made, made.cluster)["gone_records"] is gone
 
 
 def test_every_verdict_is_counted() -> None:
