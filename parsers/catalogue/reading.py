@@ -23,7 +23,7 @@ from parsers.layouts import Layout, LogRecord, prefix
 from parsers.learning.layout import begins_record, goes_on
 from parsers.matching.literals import relevant
 from parsers.matching.messages import LONG_MESSAGE, SeenText, apply, readings_of, whole_message
-from parsers.matching.text import LOG_MARK, leading_noise, line_end, text_of
+from parsers.matching.text import LOG_MARK, leading_noise, line_end, text_of, without_quotes
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern
 from parsers.schemas import MAX_TEXT, Member, Row, Rows, problem, shared
@@ -170,7 +170,7 @@ class Reading:
         """Events of the line at [begin, end), which contains these literals."""
         self.survey.hits += 1
         raw = data[begin:end]
-        text = text_of(raw)
+        text = without_quotes(text_of(raw))
         noise = leading_noise(raw) if self.survey.noise else 0
         literals = self.layouts.literals
         record = self.layouts.read(text, data, begin)

@@ -26,6 +26,20 @@ def text_of(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").strip(_EDGES)
 
 
+def without_quotes(text: str) -> str:
+    """The text without the quotes of a page or a chat before a record or an exception, and those after it. Only the first line of a quoted
+    block may have them."""
+    marks = _MARKS.match(text) if text[:1] in "> \t`\"'*" else None
+    return text[marks.end() :].rstrip("`\"'" if marks[0].strip("> \t*") else "") if marks is not None else text
+
+
+_MARKS = regex.compile(
+    r"[ \t]*[>`\"'*][> \t`\"'*]*(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] +[A-Z]|(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |"
+    + THROWN.decode()
+    + ")"
+)
+
+
 def line_end(data: bytes, at: int) -> int:
     """End of the line at `at`, without its line feed."""
     end = data.find(b"\n", at)

@@ -438,6 +438,14 @@ def test_an_exception_in_the_line_of_its_error_is_read_as_if_below_it() -> None:
     assert read_of(f"{head} {thrown} {trace}\n") == read_of(f"{head}\n{thrown}\n\t{trace}\n") != []
 
 
+@pytest.mark.parametrize("mark", ["`", "> ", '"', "> `"])
+def test_only_the_first_line_of_a_quoted_block_has_a_mark(mark: str) -> None:
+    thrown = "kafka.common.InconsistentClusterIdException: The Cluster ID AAAAAAAAAAAAAAAAAAAAAA doesn't match stored clusterId Some(BBBBBBBBBBBBBBBBBBBBBA) in meta.properties."
+    error = "[2026-11-21 02:15:38,147] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)"
+    assert len(of(read(f"{mark}{thrown}\n\tat kafka.server.KafkaServer.startup(KafkaServer.scala:220)\n"), "cluster-id-mismatch")) == 1
+    assert len(of(read(f"{mark}{error}\n{error.replace(':38', ':39')}\n"), "fatal-error")) == 2
+
+
 def test_text_without_times_is_no_unknown_layout() -> None:
     assert of(read("nohup: ignoring input\nOpenJDK Server VM warning: x\n"), "problem") == []
 
