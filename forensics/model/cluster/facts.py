@@ -6,6 +6,7 @@ are few (restarts, controller elections, settings) and fit on the driver. Not he
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,6 +35,8 @@ T = TypeVar("T")
 
 _OF_ONE_TASK = frozenset({"log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
 """Kinds of logs with the lines of one task of a broker: a restart of the process between two of them would not show."""
+FOR_CONTROLLER = re.compile(r"\[RaftManager |-to-controller-|(?:NodeTo|BrokerTo)ControllerChannelManager ")
+"""Lines of clients that ask for a controller. Other clients in the same log ask for any broker."""
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 """Kinds of sources that hold the metadata log."""
 
@@ -285,8 +288,10 @@ class Cluster:
 
     @cached_property
     def controllers(self) -> frozenset[int]:
-        """The nodes that are only controllers."""
-        return frozenset(n.id for n in self.nodes.values() if not n.broker)
+        """The nodes that are only controllers, and those without lines that others asked as controllers."""
+        asked = {e.broker for e in self.of("connection-failed") if e.broker is not None and FOR_CONTROLLER.search(e.text or "")}
+        brokers = {e.broker for e in self.of("broker-registered", "metadata-broker")}
+        return frozenset((*(n.id for n in self.nodes.values() if not n.broker), *(asked - self.nodes.keys() - brokers)))
 
     def availability(self, broker: int) -> Availability:
         return self._presences.get(broker) or Availability(broker, (), {}, ())

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.availability import ENDS_PROCESS, HALTING
-from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.cluster.facts import FOR_CONTROLLER, Cluster, cached_on_cluster
 from forensics.model.cluster.failed_directories import FailedDirectory, failed_directories
 from forensics.model.cluster.failed_starts import errors_of_starts, failed_starts
 from forensics.model.cluster.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
@@ -45,13 +45,10 @@ def often(errors: Sequence[Event], *scope: Any) -> Mapping[str, Any]:
 
 
 # address-failed
-_FOR_CONTROLLER = re.compile(r"\[RaftManager |-to-controller-")
-
-
 def asked_to_the_end(error: Event, cluster: Cluster) -> bool:
     """Whether a node asked for a controller, and its log ends before another attempt can have succeeded. Clients in the same log ask
     for any broker."""
-    if _FOR_CONTROLLER.search(error.text or "") is None:
+    if FOR_CONTROLLER.search(error.text or "") is None:
         return False
     until = cluster.last_own_line(error.writer) if error.writer is not None else None
     return until is not None and error.at is not None and until - error.at <= CONNECTS_AGAIN
@@ -289,6 +286,17 @@ def given_up_unexplained(error: Event, timeline: PartitionTimeline, cluster: Clu
     before = (e.at for e in timeline.of("fetch-error") if e.writer == error.writer)
     known = any(at is not None and error.at is not None and abs(error.at - at) <= SAME_FETCH for at in before)
     return alone(error, timeline, cluster) and not known
+
+
+def by_controller(errors: Sequence[Event], *scope: Any) -> Mapping[str, Any]:
+    """The node, which is the active controller, whatever else it is."""
+    node = errors[-1].writer
+    return {"who": said("node/controller", id=node)} if node is not None else {}
+
+
+def of_unknown_failure(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether no line says which log directory of the node failed."""
+    return alone(error, timeline, cluster) and not any(f.broker in (error.writer, None) for f in failed_directories(cluster))
 
 
 def briefly(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
