@@ -396,9 +396,10 @@ def judged(told: Report) -> Judged:
 
 Violation = tuple[str, str]
 """The relation that is broken, and how."""
-FALSE, SURER, DENIED, SILENT, CRASH, ITSELF = "false", "surer", "denied", "silent", "crash", "itself"
-NEVER = (FALSE, SURER, DENIED, SILENT, CRASH)
-"""Denied: that lost records were committed, which was true or open. Itself: the report contradicts itself."""
+FALSE, SURER, WORSE, DENIED, SILENT, CRASH, ITSELF = "false", "surer", "worse", "denied", "silent", "crash", "itself"
+NEVER = (FALSE, SURER, WORSE, DENIED, SILENT, CRASH)
+"""Worse: more severe than the whole evidence says, and at least probable. Denied: that lost records were committed, which was true or open.
+Itself: the report contradicts itself."""
 
 
 def broken(part: Judged, whole: Judged, truth: Mapping[str, Any], altered: frozenset[str] = UNCOMPARED) -> Iterator[Violation]:
@@ -457,6 +458,8 @@ def _surer(part: Judged, whole: Judged, altered: frozenset[str]) -> Iterator[Vio
         best = max((o.confidence for o in same), default=-1)
         if c.confidence > max(best, 0):
             yield SURER, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {CONFIDENCES[best] if same else 'nothing'}: {c.summary}"
+        if c.confidence and same and c.severity > (worst := max(o.severity for o in same)):
+            yield WORSE, f"{c.kind} {LEVELS[c.severity]} instead of {LEVELS[worst]}: {c.summary}"
         if c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
             yield DENIED, f"{c.kind} committed {same[0].committed} became false: {c.summary}"
     for name, verdict in part.verdicts.items():

@@ -225,6 +225,7 @@ def _fits(r: Relation, placed: Mapping[Subject, _Placed]) -> bool:
 def _settled(placed: Mapping[Subject, _Placed], anchors: Mapping[int, Anchor], floors: Mapping[int, int]) -> dict[int, Clock]:
     anchored = {s: a for s in placed if (a := _anchor_of(s, anchors)) is not None}
     days = _days(placed, anchored)
+    anchored = {s: a for s, a in anchored.items() if s not in days}
     placed = {s: replace(p, offset_ms=p.offset_ms - days.get(s, 0) * DAY_MS) for s, p in placed.items()}
     shift, disputed = _shift(placed, anchored) if anchored else (_assumed_shift(placed, floors), False)
     walls = (s for s in placed if s.face == "wall")
@@ -238,11 +239,13 @@ def _settled(placed: Mapping[Subject, _Placed], anchors: Mapping[int, Anchor], f
 
 def _days(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]) -> dict[Subject, int]:
     """By how many days lines are later than records with which they were compared: such a difference is one of the dates, not of clocks."""
-    stamped = next((p.offset_ms for s, p in placed.items() if s.face == "utc"), None)
-    if stamped is None:
+    stamped = {s.node: p.offset_ms for s, p in placed.items() if s.face == "utc"}
+    if not stamped:
         return {}
-    apart = {s: p.offset_ms - stamped for s, p in placed.items() if s not in anchored}
-    return {s: round(by / DAY_MS) for s, by in apart.items() if not ZONES[0] <= by / MINUTE_MS <= ZONES[-1]}
+    apart = {s: p.offset_ms - next(iter(stamped.values())) for s, p in placed.items()}
+    days = {s: round(by / DAY_MS) for s, by in apart.items() if not ZONES[0] <= by / MINUTE_MS <= ZONES[-1]}
+    moved = any(s.node in stamped for s in days)  # one clock gave a node's lines and its records, so their files have other dates, too
+    return {s: by for s, by in days.items() if s not in anchored or (moved and anchored[s].basis == "mtime")}
 
 
 def _anchor_of(subject: Subject, anchors: Mapping[int, Anchor]) -> Anchor | None:
