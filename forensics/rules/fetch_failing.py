@@ -51,7 +51,9 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
             end=None if goes_on else streak.events[-1].last_at,
         )
     for streak in unfinished(timeline, cluster):
-        yield replace(_finding(streak, timeline, cluster), message="unfinished")
+        yield replace(
+            _finding(streak, timeline, cluster), message="unfinished", confidence="possible"
+        )  # a fetch that succeeds prints nothing
 
 
 def _goes_on(follower: int | None, last: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
