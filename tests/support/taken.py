@@ -458,7 +458,8 @@ def _surer(part: Judged, whole: Judged, altered: frozenset[str]) -> Iterator[Vio
         best = max((o.confidence for o in same), default=-1)
         if c.confidence > max(best, 0):
             yield SURER, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {CONFIDENCES[best] if same else 'nothing'}: {c.summary}"
-        if c.confidence and same and c.severity > (worst := max(o.severity for o in same)):
+        open_question = c.kind == "data-loss" and not c.committed  # how bad a loss is depends on what its evidence leaves open
+        if c.confidence and same and not open_question and c.severity > (worst := max(o.severity for o in same)):
             yield WORSE, f"{c.kind} {LEVELS[c.severity]} instead of {LEVELS[worst]}: {c.summary}"
         if c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
             yield DENIED, f"{c.kind} committed {same[0].committed} became false: {c.summary}"
