@@ -226,9 +226,9 @@ def _opened(value: Any, depth: int = _DEPTH) -> Any:
     nothing is."""
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
-            if value[:1] in ("{", "[") and value[-1:] in ("}", "]"):
+            if value[-1:] in ("}", "]") and value[:1] in ("{", "["):
                 return inner if isinstance(inner := json.loads(value), dict | list) else value
-            if _BASE64.fullmatch(value) and "\0" not in (text := b64decode(value, validate=True).decode()):
+            if " " not in value and _BASE64.fullmatch(value) and "\0" not in (text := b64decode(value, validate=True).decode()):
                 return text
     elif (
         isinstance(value, list) and len(value) > 1 and all(isinstance(line, str) for line in value) and any(map(is_record, value[:_LINES]))

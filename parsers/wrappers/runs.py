@@ -25,15 +25,13 @@ class LineForm:
         self.match = expression.match
         at = expression.groupindex
         self.text, self.utc = at["text"], at.get("utc")
-        self.keys = [place for name, place in at.items() if name not in ("text", "utc", "quote", "quoted")]
-        """Groups of what names the writer."""
-        self.writers: dict[tuple[bytes, ...], tuple[str, str]] = {}
+        self.keys = [place for name, place in at.items() if name not in ("text", "utc", "quote", "quoted")] or [expression.groups]
+        """Groups of what names the writer; the last group, which is empty, if nothing does."""
+        self.writers: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {}
         """Writer and host by these groups, as far as lines were read one by one."""
         self.plain = plain
         """Removes the escapes from a text that has some; None if it has none."""
-
-    def key(self, line: re.Match[bytes]) -> tuple[bytes, ...]:
-        return tuple([line[place] for place in self.keys])
+        self.escape = b'"' if plain is _unquoted else b"\\"
 
 
 def _form(before: bytes, after: bytes = b"", quoted: bytes = b"") -> re.Pattern[bytes]:
@@ -96,7 +94,7 @@ def learned(line: bytes, renamed: Roles) -> LineForm | None:
         begin = token.end() - len(token[0].lstrip())
         pieces += [re.escape(line[at:begin]), quote, value, quote]
         at = token.end()
-    expression = re.compile(b"".join(pieces) + re.escape(line[at:]))
+    expression = re.compile(b"".join(pieces) + re.escape(line[at:]) + b"()")
     return LineForm(expression, unescaped) if expression.fullmatch(line) else None
 
 
@@ -127,8 +125,8 @@ def _members(line: bytes) -> list[tuple[str, re.Match[bytes]]]:
 
 
 def _begins(fields: Flat, indented: bytes) -> bytes:
-    """How a text begins that is a whole line: as a record, or `indented` as a line that continues one if its time is known."""
-    return rb"(?:" + (_WHOLE if fields.levels else _RECORD + (b"|" + indented if fields.time else b"")) + rb")"
+    """How a text begins that is a whole line: as a record, or `indented` as a line that continues one if its time or its writer is known."""
+    return rb"(?:" + (_WHOLE if fields.levels else _RECORD + (b"|" + indented if fields.time or fields.writers else b"")) + rb")"
 
 
 _CELL = rb"[\t\n -!#-~]*"
@@ -154,7 +152,7 @@ def of_table(names: Sequence[str], delimiter: str, escaped: bool) -> LineForm | 
         else:
             cell = rb'(?:"' + _QUOTED + rb'"|' + bare + rb")"
         cells.append(cell)
-    return LineForm(re.compile(mark.join(cells) + rb"\r?\n"), unescaped if escaped else _unquoted)
+    return LineForm(re.compile(mark.join(cells) + rb"\r?\n()"), unescaped if escaped else _unquoted)
 
 
 def _unquoted(text: bytes) -> bytes:

@@ -289,7 +289,7 @@ class Unwrapper:
         """Remembers the writer and the form of a line that was read by itself, and begins there."""
         for form in self._forms:
             if (found := form.match(data, at)) is not None:
-                form.writers[form.key(found)] = line.writer, line.host
+                form.writers[found.group(*form.keys)] = line.writer, line.host
                 return
         if self._records is None and len(self._forms) < _MOST_FORMS and (learned_form := self._run_of(data)) is not None:
             self._forms.append(learned_form)
@@ -310,31 +310,29 @@ class Unwrapper:
         before, first, number = outer.byte - at, at, outer.line
         runs: dict[tuple[str, str], WriterRun] = {}
         form, count = self._forms[0], 0
+        of_key: dict[bytes | tuple[bytes, ...], WriterRun] = {}
         while count < _RUN:
             if (found := form.match(data, at)) is None:
                 other = next((other for other in self._forms if other.match(data, at) is not None), None)
                 if other is None:
                     break
-                form = other
+                form, of_key = other, {}
                 continue
-            writer = form.writers.get(form.key(found))
-            if writer is None:
-                break
-            run = runs.get(writer)
-            if run is None:
-                if runs and ("", "") in (writer, *runs):  # may be of a host that has a run: only here the order matters
-                    break
-                run = runs[writer] = WriterRun(writer=writer[0], host=writer[1])
+            key = found.group(*form.keys)
+            if (run := of_key.get(key)) is None:
+                writer = form.writers.get(key)
+                if writer is None or (runs and writer not in runs and ("", "") in (writer, *runs)):
+                    break  # lines without a host may be of a host that has a run: only here the order matters
+                run = of_key[key] = runs.setdefault(writer, WriterRun(writer=writer[0], host=writer[1]))
             text = found[form.text]
             if form.plain is not None:
-                text = form.plain(text)
-                text = text[:-1].removesuffix(b"\r") if text.endswith(b"\n") else text
+                text = form.plain(text) if form.escape in text else text
+                text = text[:-1].removesuffix(b"\r") if text[-1:] == b"\n" else text
             run.text.append(text)
             run.utc.append((found[form.utc] or None) if form.utc is not None else None)
             run.line.append(number)
             run.byte.append(before + at)
-            end = found.end()
-            stop = data.find(b"\n", at)
+            end, stop = found.end(), data.find(b"\n", at)
             run.raw.append(data[at : min(stop, at + RAW)])
             number += 1 if stop + 1 == end else data.count(b"\n", at, end)
             at, count = end, count + 1
