@@ -51,6 +51,7 @@ class Size:
     ranges: int = 6
     why: int = 2
     now: int = 3
+    commands: int = 2
     whole: bool = True
     """With the reasons of what is unknown, of what nobody misses, and of notes."""
 

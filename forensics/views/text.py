@@ -46,13 +46,15 @@ SIZES = (
     Size(),
     Size(story=6),
     Size(story=5, ranges=4),
-    Size(story=5, steps=2, ranges=4),
-    Size(story=4, steps=2, ranges=3, now=2),
-    Size(story=4, steps=1, ranges=3, now=2, whole=False),
-    Size(story=4, steps=1, ranges=2, now=1, why=1, whole=False),
-    Size(story=3, steps=1, ranges=2, now=1, why=1, whole=False),
-    Size(story=3, steps=0, ranges=1, now=1, why=1, whole=False),
-    Size(story=2, steps=0, ranges=1, now=1, why=1, whole=False),
+    Size(story=5, ranges=4, commands=1),
+    Size(story=5, ranges=4, commands=1, steps=2),
+    Size(story=4, ranges=3, commands=1, steps=2, now=2),
+    Size(story=4, ranges=3, commands=1, steps=1, now=2),
+    Size(story=4, ranges=3, commands=1, steps=1, now=2, whole=False),
+    Size(story=4, ranges=2, commands=1, steps=1, now=1, why=1, whole=False),
+    Size(story=3, ranges=2, commands=1, steps=1, now=1, why=1, whole=False),
+    Size(story=3, ranges=1, commands=1, steps=0, now=1, why=1, whole=False),
+    Size(story=2, ranges=1, commands=1, steps=0, now=1, why=1, whole=False),
 )
 """What is shown, if there is less and less room."""
 WORDS = 60
@@ -126,7 +128,7 @@ def _end(report: Report, screen: FirstScreen, case: str | None, *, every: bool) 
     if not every:
         for n, step in enumerate(screen.steps, 1):
             yield _told(report, screen, f"{'Do' if n == 1 else '':<5}{n} ", step)
-        commands = islice(_more(report, screen, case), 2 if screen.size.whole else 1)
+        commands = islice(_more(report, screen, case), screen.size.commands)
         yield from (hung("     ", Text(line, style="dim")) for line in commands)
     yield Text(_subject(report, screen), style="dim")
 
