@@ -58,7 +58,7 @@ def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Seq
     return Judgement(
         verdict=found.verdict,
         since=since,
-        until=until,
+        until=max(since, until) if since is not None and until is not None else until,
         why=why(rows, found),
         from_creation=timeline.created(),
         rows=rows,

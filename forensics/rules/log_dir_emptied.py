@@ -40,6 +40,7 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
     missing = _missing(broker, begun, cluster)
     since, latest = _when(broker, begun, own, missing, cluster)
     out, end = _in_sync_again(broker, begun, own, partitions)
+    end = max(end, since or end) if end is not None else None
     in_isr = any(row["in_sync_at"] is not None for _, row in own)
     alone = not in_isr and [n.id for n in cluster.nodes.values() if n.broker] == [broker]
     first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
@@ -90,7 +91,8 @@ def _when(
     ended = cluster.availability(broker).ended_before(begun)
     # a clean stop writes to the log directories until its end, and a broker that has ended is in the ISR until others notice
     last = ended.life.end_at if ended is not None and ended.clean and ended.life is not None else ended.since if ended is not None else None
-    return max((at for at in (last, *(at - session_time([broker], at, cluster) for at in in_sync)) if at is not None), default=None), begun
+    since = max((at for at in (last, *(at - session_time([broker], at, cluster) for at in in_sync)) if at is not None), default=None)
+    return since, max(begun, since or begun)  # its clock may have been set back before the next process began
 
 
 def _in_sync_again(broker: int, begun: datetime, own: Sequence[Made], partitions: Rows) -> tuple[bool, datetime | None]:
