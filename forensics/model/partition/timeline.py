@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import partial, wraps
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from operator import itemgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -104,6 +104,8 @@ class PartitionTimeline:
     generation: int
     """0 is the current topic, -1 the one deleted before it, and so on."""
     topic_id: str | None = None
+    succeeded_by: datetime | None = None
+    """When the next topic of this name is first seen."""
     states: list[State] = field(default_factory=list)
     terms: list[Term] = field(default_factory=list)
     replicas: dict[int, Replica] = field(default_factory=dict)
@@ -441,7 +443,10 @@ def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster)
     def only_named(own: Sequence[Event]) -> bool:
         return all(e.event in OF_CLIENTS or (e.event in _NAMING and e.source in older) for e in own)
 
-    return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not only_named(own)]
+    found = [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not only_named(own)]
+    for before, after in pairwise(found):
+        before.succeeded_by = next((s.at for s in after.states if s.at is not None), None)
+    return found
 
 
 _NAMING = OF_CLIENTS | named("describe-partition")

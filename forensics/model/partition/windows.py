@@ -129,7 +129,10 @@ def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -
     for at in _deletions(window.start, timeline, cluster):
         if not _lived_on(at, window.start, timeline):
             return None if at <= window.start + STOP_NOTICED_EARLY else replace(window, end=at, deleted=True)
-    return replace(window, deleted=True) if timeline.generation < 0 else window
+    if timeline.generation >= 0:
+        return window
+    end = max(timeline.succeeded_by, window.start) if timeline.succeeded_by is not None else None
+    return replace(window, end=end, deleted=True, unseen=said("window/deletion-missing"))
 
 
 def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
