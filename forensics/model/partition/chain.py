@@ -298,7 +298,7 @@ def _apart(one: State, other: State) -> bool:
 def _best(states: Sequence[State]) -> State:
     best, *others = sorted(states, key=lambda s: (AUTHORITY[s.source], undated_last(s), s.event.source, s.event.line or 0))
     began = min((s.at for s in states if s.at is not None), default=None) if _copied(best.event) else best.at
-    for other in others:
+    for other in sorted(others, key=lambda s: not _same(best, s)):  # another state of this number may be of another cluster
         best = _merged(best, other)
     return replace(best, at=began) if began != best.at else best
 
