@@ -119,7 +119,7 @@ class Told:
                 found[broker].append(self._ended(f, f.end))
             elif purpose is Purpose.RETURN and back is not None:
                 found[broker].append(Ended(f, back, back))
-            elif f.message in rule_of(f.kind).gone:
+            elif f.message in rule_of(f.kind).gone and not f.known.get("unseen"):
                 found[broker].append(self._ended(f, f.start - ISR_TOLERANCE, f.end))
         return {broker: [_until_alive(end, own) for end in own] for broker, own in found.items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -23,7 +23,7 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     gone = departures(partitions, cluster)
     shared_by_all = {id(episode) for group in of_all_brokers(gone, cluster) for episode in group}
     gone = [episode for episode in gone if id(episode) not in shared_by_all]
-    slack = [found for found in degradations(partitions) if found.culprit is not None]
+    slack = [found for found in degradations(partitions) if found.culprit is not None and not _down(found, cluster)]
     if not gone and not slack:
         return
     whole = _Whole(partitions)
@@ -31,6 +31,12 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
         yield _offline(episode.outs[0].broker, episode, whole, cluster)
     for found in slack:
         yield _slack(found, whole, cluster)
+
+
+def _down(found: Degradation, cluster: Cluster) -> bool:
+    """Whether the process of its broker may have ended when it began."""
+    start, availability = found.episode.start, cluster.availability(found.culprit if found.culprit is not None else -1)
+    return start is not None and availability.outage(start, timedelta()) is not None
 
 
 class _Whole:

@@ -21,7 +21,7 @@ from forensics.model.cluster.failed_replicas import Episode, ReplicaAbsence, epi
 from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.message import Message, values
-from forensics.model.partition.absences import ABSENCES, LOST_SESSION, RESTARTED
+from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, LOST_SESSION, RESTARTED
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.fetch_failures import says_hindered
 from forensics.model.rows import Rows
@@ -34,11 +34,14 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
 
     def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
         found = outs(partitions, *causes)
+        gone = outs(partitions, CRASHED, GONE) if found and not back else []
         for episode in episodes(_back(found, partitions), _process) if back else episodes(found, lambda o: o.broker):
             first, only = episode.outs[0], episode.only
             crashed = back and first.cause != RESTARTED  # its crash has a finding of its own
+            at = episode.start
+            elsewhere = at is not None and any(o.broker == first.broker and contains(o, at) for o in gone)  # its process had ended
             yield Finding(
-                confidence=episode.confidence,
+                confidence="possible" if elsewhere else episode.confidence,
                 topic=only.topic if only is not None else None,
                 partition=only.partition if only is not None else None,
                 brokers=(first.broker,),
