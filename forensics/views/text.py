@@ -192,7 +192,8 @@ def _subject(report: Report, screen: FirstScreen) -> str:
     firsts, lasts = [s.first for s in sources if s.first], [s.last for s in sources if s.last]
     covered = f"{report.zone.span(min(firsts), max(lasts), screen.day)}, " if firsts and lasts else ""
     absent = report.not_collected()
-    missing = f"not collected: {'; '.join(absent)}" if absent else "nothing missing"
+    words = absent if len(absent) <= 1 else (f"{len(absent)} kinds of files",)
+    missing = f"not collected: {words[0]}" if words else "nothing missing"
     return clean(f"{', '.join(subject(report)[:-1])} · evidence {covered}{counted(len(sources), 'file')}, {missing}")
 
 
