@@ -58,6 +58,11 @@ def overlap(one: Spanning, other: Spanning) -> bool:
     return begins(one) < ends(other) and begins(other) < ends(one)
 
 
+def near(one: datetime | None, other: datetime | None, apart: timedelta) -> bool:
+    """Whether both times are known, and at most so far apart."""
+    return one is not None and other is not None and abs(one - other) <= apart
+
+
 def undated_first(thing: Dated) -> datetime:
     """A key that sorts what has no time before everything else."""
     return thing.at or datetime.min

@@ -15,6 +15,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote
 from forensics.model.message import Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.times import near
 from forensics.thresholds import NEXT_ROUND, REBALANCE_ROUND, SAME_PREFERRED_ELECTION
 
 
@@ -23,7 +24,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     done = timeline.of("preferred-election")
     for before, term in pairwise(t for t in timeline.terms if not t.restart):
         if _preferred(before, term, timeline):
-            lines = [e for e in (*requested, *done) if _near(e, term.at)]
+            lines = [e for e in (*requested, *done) if near(e.at, term.at, SAME_PREFERRED_ELECTION)]
             yield _finding(before, term, lines, *_trigger(lines, term, timeline, cluster))
 
 
@@ -33,7 +34,7 @@ def _trigger(lines: Sequence[Event], term: Term, timeline: PartitionTimeline, cl
     if named := next((e for e in lines if e.value in TRIGGERS), None):
         return named.value, named
     for e in timeline.of("tool-election"):
-        if e.reason == "PREFERRED" and e.value in _TOOLS and _near(e, term.at):
+        if e.reason == "PREFERRED" and e.value in _TOOLS and near(e.at, term.at, SAME_PREFERRED_ELECTION):
             return _TOOLS[e.value], e
     rebalance = effective(cluster, "auto.leader.rebalance.enable", at=term.at)
     if rebalance.source != DEFAULT and rebalance.value is not None and not enabled(rebalance.value):
@@ -91,14 +92,10 @@ def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
     if term.at is None:
         return False
     around = timeline.states_between(term.at - SAME_PREFERRED_ELECTION, term.at + SAME_PREFERRED_ELECTION)
-    aims = [e for e in timeline.of("reassignment") if e.replicas and _near(e, term.at)]
+    aims = [e for e in timeline.of("reassignment") if e.replicas and near(e.at, term.at, SAME_PREFERRED_ELECTION)]
     return any(leader in s.removing or (s.replicas and leader not in s.replicas) for s in around) or any(
         leader not in (e.replicas or ()) for e in aims
     )
-
-
-def _near(event: Event, at: datetime | None) -> bool:
-    return event.at is not None and at is not None and abs(event.at - at) <= SAME_PREFERRED_ELECTION
 
 
 TRIGGERS = frozenset({"AutoTriggered", "AdminClientTriggered", "ZkTriggered", "command", "command-between-rounds"})

@@ -16,6 +16,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import Range, values
 from forensics.model.partition.log_coverage import LOG, PLACED, would_show
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import near
 from forensics.thresholds import CRASH_NOTICED
 
 BACK = "non-monotonic"
@@ -37,7 +38,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 def _deleted(event: Event, cluster: Cluster) -> bool:
     """Whether the node had removed its copy of the metadata log itself: a broker does at each start in migration mode (KIP-866)."""
     deleted = (e for e in cluster.of("broker-migrating") if e.writer == event.broker and e.reason == "metadata-log-deleted")
-    return any(e.at is not None and event.at is not None and abs(event.at - e.at) <= CRASH_NOTICED for e in deleted)
+    return any(near(event.at, e.at, CRASH_NOTICED) for e in deleted)
 
 
 def _back(before: int | None, after: int | None) -> bool:

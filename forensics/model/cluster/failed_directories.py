@@ -15,7 +15,7 @@ from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import is_directory_id, same_directory
 from forensics.model.events import Event
-from forensics.model.times import runs
+from forensics.model.times import near, runs
 from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property
 
@@ -42,7 +42,9 @@ class FailedDirectory:
         """The broker's lines of a kind around the first failure; of lines without times, those of the same source."""
         first = self.lines[0]
         lines = (e for e in self.cluster.of(kind) if e.writer == self.broker)
-        return [e for e in lines if _around(e.at, first.at) or (e.at is None and first.at is None and e.source == first.source)]
+        return [
+            e for e in lines if near(e.at, first.at, SAME_DISK_FAILURE) or (e.at is None and first.at is None and e.source == first.source)
+        ]
 
     @cached_property
     def refused(self) -> Event | None:
@@ -83,10 +85,6 @@ class FailedDirectory:
                 begun = [r.begin_at for r in self.cluster.availability(self.broker).lives if r.begin_at and e.at and r.begin_at <= e.at]
                 found.setdefault(max(begun, default=None), e)
         return list(found.values())
-
-
-def _around(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and other is not None and abs(one - other) <= SAME_DISK_FAILURE
 
 
 def _run_with(failure: FailedDirectory, cluster: Cluster) -> BrokerRun | None:

@@ -14,7 +14,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State, not_after
-from forensics.model.times import undated_last
+from forensics.model.times import near, undated_last
 from forensics.thresholds import DECISION_SENT, SAME_ISR_CHANGE
 from parsers.frozen import replace
 from parsers.kinds import Role, of
@@ -83,7 +83,7 @@ def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], start
 
 def _soon_after(state: State, start: Event) -> bool:
     """The start is of the request that the controller sent when it decided, and not of a later one after the leader changed the ISR."""
-    return state.at is not None and start.at is not None and abs(start.at - state.at) <= DECISION_SENT
+    return near(start.at, state.at, DECISION_SENT)
 
 
 def _said(s: State) -> Message:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 
 from forensics.model.events import Event
-from forensics.model.partition.replicas import AT_LEAST, EXACT, Observation, Removal
+from forensics.model.partition.replicas import AT_LEAST, EXACT, Observation
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, Record, struct
 from parsers.frozen import dataclass
@@ -46,23 +46,26 @@ SCHEMA = pa.schema(list(struct(OffsetRow)))
 
 def offsets(timeline: PartitionTimeline) -> Iterator[dict[str, Any]]:
     """Rows of SCHEMA, replica by replica in the order of its own lines and files; repeated observations are left out."""
+    number = timeline.generation
     for broker in sorted(timeline.replicas):
         replica = timeline.replicas[broker]
         for quantity in ("log-end-offset", "high-watermark", "log-start-offset"):
             for o in _few([o for o in replica.observations if o.quantity == quantity]):
-                yield _row(timeline, broker, quantity, o.offset, None, o.bound, None, o.epoch, o.at, o.event)
+                yield OffsetRow(number, broker, quantity, o.offset, None, o.bound, None, o.epoch, o.at, *_place(o.event)).row()
         if (disk := timeline.collected_logs.get(broker)) is not None:
             for quantity, held, offset, bound in (
                 ("log-end-offset", disk.end_event(), disk.reach, AT_LEAST if disk.end_unknown else EXACT),
                 ("high-watermark", disk.high_watermark, disk.high_watermark.offset if disk.high_watermark is not None else None, EXACT),
             ):
                 if held is not None and offset is not None:
-                    yield _row(timeline, broker, quantity, offset, None, bound, None, disk.last_epoch, held.at, held)
-        yield from (_removed(timeline, broker, r) for r in (*replica.removals, *replica.deleted_logs) if r.evidence)
+                    yield OffsetRow(number, broker, quantity, offset, None, bound, None, disk.last_epoch, held.at, *_place(held)).row()
+        for r in (r for r in (*replica.removals, *replica.deleted_logs) if r.evidence):
+            bound, place = EXACT if r.exact else AT_LEAST, _place(r.evidence[-1])
+            yield OffsetRow(number, broker, REMOVED, r.start, r.end, bound, r.cause, r.under_epoch, r.at, *place).row()
 
 
-def _removed(timeline: PartitionTimeline, broker: int, r: Removal) -> dict[str, Any]:
-    return _row(timeline, broker, REMOVED, r.start, r.end, EXACT if r.exact else AT_LEAST, r.cause, r.under_epoch, r.at, r.evidence[-1])
+def _place(event: Event) -> tuple[str, int | None, int | None]:
+    return event.source, event.line, event.byte
 
 
 def _few(observations: Sequence[Observation]) -> Sequence[Observation]:
@@ -77,19 +80,3 @@ def _few(observations: Sequence[Observation]) -> Sequence[Observation]:
         if not (0 < n < len(observations) - 1 and alike(observations[n - 1], o) and alike(o, observations[n + 1]))
     ]
     return kept if len(kept) <= MOST else [*kept[: MOST // 2], *kept[-MOST // 2 :]]
-
-
-def _row(
-    timeline: PartitionTimeline,
-    broker: int,
-    quantity: str,
-    offset: int,
-    end: int | None,
-    bound: str,
-    cause: str | None,
-    epoch: int | None,
-    at: datetime | None,
-    event: Event,
-) -> dict[str, Any]:
-    place = event.source, event.line, event.byte
-    return OffsetRow(timeline.generation, broker, quantity, offset, end, bound, cause, epoch, at, *place).row()

@@ -13,7 +13,7 @@ from typing import Any
 
 from forensics.model.cluster.availability import ENDS_PROCESS, HALTING
 from forensics.model.cluster.facts import FOR_CONTROLLER, Cluster, cached_on_cluster
-from forensics.model.cluster.failed_directories import FailedDirectory, failed_directories
+from forensics.model.cluster.failed_directories import failed_directories
 from forensics.model.cluster.failed_starts import errors_of_starts, failed_starts
 from forensics.model.cluster.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
 from forensics.model.events import Event, lasting
@@ -24,6 +24,7 @@ from forensics.model.partition.fetch_failures import resumed_soon, would_show_a_
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, windows
 from forensics.model.rows import Rows
+from forensics.model.times import near
 from forensics.thresholds import (
     CONNECTS_AGAIN,
     CRASH_NOTICED,
@@ -163,15 +164,11 @@ def in_use_again(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, Any]
     offline = [
         f
         for f in failed_directories(cluster)
-        if f.broker == errors[0].writer and any(e is f.refused or _of_same_disk(f, e) for e in errors)
+        if f.broker == errors[0].writer and any(e is f.refused or near(f.at, e.at, SAME_DISK_FAILURE) for e in errors)
     ]
     returned = [f.returned for f in offline]
     end = None if None in returned else max((e.at for e in returned if e is not None and e.at is not None), default=errors[-1].at)
     return {"end": end, "free_space": (steps_of("disk-full"),)}
-
-
-def _of_same_disk(failure: FailedDirectory, error: Event) -> bool:
-    return failure.at is not None and error.at is not None and abs(failure.at - error.at) <= SAME_DISK_FAILURE
 
 
 # fatal-error
@@ -185,9 +182,7 @@ def not_elsewhere(error: Event, cluster: Cluster) -> bool:
 def _ends_with_process(error: Event, cluster: Cluster) -> bool:
     """Whether a thread ended with the whole process, which has an error of its own."""
     ends = (e.at for e in cluster.of("fatal-error") if e.writer == error.writer and e.reason in (*ENDS_PROCESS, *HALTING))
-    return error.reason == "thread" and any(
-        error.at is not None and at is not None and abs(at - error.at) <= FAILED_START_ENDS for at in ends
-    )
+    return error.reason == "thread" and any(near(error.at, at, FAILED_START_ENDS) for at in ends)
 
 
 def thread_or_fault(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, Any]:
@@ -225,7 +220,7 @@ def not_settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) ->
     """Whether the broker did not get the partition's new leader soon, stop, or lose the log directory, and its logs would show that."""
     if failed.at is None or failed.writer is None or not would_show_a_role(failed.writer, failed.at, timeline, cluster):
         return False
-    near = [e for e in timeline.of("log-dir-partitions") if e.at is not None and abs(e.at - failed.at) <= EPOCH_KNOWN]
+    near = [e for e in timeline.of("log-dir-partitions") if near(e.at, failed.at, EPOCH_KNOWN)]
     if any(failed.writer in (e.broker, e.writer) for e in near) or resumed_soon(failed, timeline):
         return False
     return not cluster.availability(failed.writer).away(failed.at, failed.at + EPOCH_KNOWN)
@@ -235,7 +230,7 @@ def gave_up(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Clust
     """With the error for which the partition was given up: the last one before."""
     failed, at = errors[0], errors[0].at
     tried = (e for e in timeline.of("fetch-error") if e.writer == failed.writer)
-    why = [e for e in tried if at is not None and e.last_at is not None and abs(e.last_at - at) <= SAME_FETCH][-1:]
+    why = [e for e in tried if near(e.last_at, at, SAME_FETCH)][-1:]
     cause = cause_of(why)
     back = out = None
     if at is not None and failed.writer is not None:
@@ -284,7 +279,7 @@ def alone(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
 def given_up_unexplained(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether no error before it says why the partition was given up."""
     before = (e.at for e in timeline.of("fetch-error") if e.writer == error.writer)
-    known = any(at is not None and error.at is not None and abs(error.at - at) <= SAME_FETCH for at in before)
+    known = any(near(error.at, at, SAME_FETCH) for at in before)
     return alone(error, timeline, cluster) and not known
 
 
