@@ -15,6 +15,7 @@ from datetime import datetime
 from forensics.model.cluster.availability import ENDS_PROCESS, HALTING, ID_TAKEN, LAST_ERROR, LAST_OF_HOOK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
+from forensics.thresholds import STOPPED_AGAIN
 from parsers.kinds import Role, named, of
 
 _FIRST = "process-starting"
@@ -53,9 +54,11 @@ class FailedStart:
 def failed_starts(cluster: Cluster) -> dict[int | None, list[FailedStart]]:
     """The failed starts of each node, in order of time."""
     own: dict[int | None, list[Event]] = defaultdict(list)
+    last: dict[str, Event] = {}
     for e in cluster.of(*_READ):
         if e.line is not None and (e.writer is not None or e.event == "fatal-error" or e.event in _MISMATCHES):
-            own[e.writer].append(e)
+            own[_whose(e, last.get(e.source))].append(e)
+            last[e.source] = e if e.writer is not None else last.get(e.source, e)
     found = {node: [_judged(a, node, cluster) for a in _attempts(events)] for node, events in own.items()}
     return {node: attempts for node, attempts in found.items() if attempts}
 
@@ -64,6 +67,13 @@ def failed_starts(cluster: Cluster) -> dict[int | None, list[FailedStart]]:
 def errors_of_starts(cluster: Cluster) -> frozenset[int]:
     """The errors of failed starts, by identity."""
     return frozenset(id(e) for attempts in failed_starts(cluster).values() for a in attempts for e in a.errors)
+
+
+def _whose(e: Event, last: Event | None) -> int | None:
+    """The node of an error: in a log of several nodes, main() names none right after the error that names it."""
+    if e.writer is None and last is not None and e.at is not None and last.at is not None and e.at - last.at <= STOPPED_AGAIN:
+        return last.writer
+    return e.writer
 
 
 def up_again(node: int, after: datetime | None, cluster: Cluster) -> Event | None:
