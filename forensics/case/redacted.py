@@ -29,10 +29,12 @@ from forensics.output.files import whole_directory, whole_file
 from forensics.output.json_text import encoded
 from forensics.tools.redaction import reading, text
 from forensics.tools.redaction.bundle import Leak, Redacted, write_mapping
+from forensics.tools.redaction.logs import Unsafe
 from forensics.tools.redaction.names import KeptWords, Names
 from forensics.tools.redaction.stand_ins import StandIns
 from forensics.tools.redaction.vocabulary import everything, of_reports, of_tools
 from forensics.tools.salvage.places import OF_OWNER
+from parsers.catalogue.survey import REDACTED
 from parsers.evidence import LOG_KINDS, read_source
 from parsers.formats.unread import REDACTION
 from parsers.schemas import Member
@@ -52,12 +54,16 @@ _FIELD = re.compile(r"[a-z_]+")
 _ID = re.compile(r"[0-9a-f]{12}")
 _OWN = re.compile(r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)*")
 _APART = re.compile(
-    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?)?|(?<!\d)\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?!\d)|[^\x00-\x7f]|[+*%`!?&])"
+    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?)?|(?<!\d)\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?!\d)|[–—×…→✗±·“”’µ≥≤+*%`!?&])"
 )
 """Times, and marks of sentences that no token contains."""
+_SENTENCES = frozenset({"summary", "explanation", "next_steps", "text", "why", "decides", "detail", "command", "elsewhere"})
+_THROWN = re.compile(r"(?:Exception|Error)\b")
+_OF_EVIDENCE = frozenset({"key", "problem", "thrown", "error"})
+"""Fields with the text of an exception or of a damaged line: numbers in it do not stay, because anything may be there."""
 _SETTING = re.compile(r"([\w.]+) = (.*)")
 """A line of the settings that a broker prints when it starts."""
-_NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)*(?:ms|s|h|m|k|M|G)?(?![\w])")
+_NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+){0,2}(?:ms|s|h|m|k|M|G)?(?!\w|\.\d)")
 
 
 def redact_case(case: Case, out: Path, mapping: Path, *, replace: bool = False) -> Redacted:
@@ -157,7 +163,7 @@ class RedactedResults:
         single = [quote for quote in quotes if "\n" not in quote]
         found: list[tuple[list[str], reading.Taken]] = []
         for some in (single, *([quote] for quote in quotes if "\n" in quote)):
-            events = list(_read(source, some)) if self._kinds.get(source) in LOG_KINDS else []
+            events = list(_read(source, some)) if self._kind(source) in LOG_KINDS else []
             for told in events:
                 reading.note_all(told, self.names)
             found.append((some, reading.taken(events)))
@@ -165,8 +171,15 @@ class RedactedResults:
 
     def _rewritten(self, source: str, quotes: list[str], taken: reading.Taken) -> list[str]:
         """The lines of these quotes, as a copy of their file has them."""
-        lines = text.rewritten(_stream(quotes), self._kinds.get(source, ""), self.names, taken)
-        return "".join(lines).rstrip("\n").split("\n") if lines is not None else list(map(self._words, quotes))
+        try:
+            lines = text.rewritten(_stream(quotes), self._kind(source), self.names, taken)
+            return "".join(lines).rstrip("\n").split("\n") if lines is not None else list(map(self._words, quotes))
+        except Unsafe:
+            return [REDACTED] * len(quotes)
+
+    def _kind(self, source: str) -> str:
+        """`source`: with its writer, if the file has several."""
+        return self._kinds.get(source) or self._kinds.get(source.rpartition("#")[0], "")
 
     def value(self, value: Any, key: str = "") -> Any:
         """Rows, a document, or a part of them."""
@@ -194,14 +207,14 @@ class RedactedResults:
             return self.names.path(value) + "/" * value.endswith("/")
         if _OWN.fullmatch(value) and (key == "message" or value in of_reports()):
             return value
-        return self.sentence(value)
-
-    def sentence(self, value: str) -> str:
-        """Our own words with names and numbers in them."""
-        return "".join(part if n % 2 else self._words(part) for n, part in enumerate(_APART.split(value)))
+        if key in _OF_EVIDENCE or (key not in _SENTENCES and _THROWN.search(value) is not None):
+            return self.names.text(value, KeptWords(self._own, self._own))
+        return "".join(self.names.whole.get(part, part) if n % 2 else self._words(part) for n, part in enumerate(_APART.split(value)))
 
     def _words(self, part: str) -> str:
-        return self.names.text(part, KeptWords(self._own, _Values(self._own, frozenset(_NUMBERS.findall(part)))))
+        """Our own words with names and numbers in them."""
+        kept = (n for n in _NUMBERS.findall(part) if n not in self.names.whole or _is_short(n))
+        return self.names.text(part, KeptWords(self._own, _Values(self._own, frozenset(kept))))
 
     def check(self, value: Any, place: str) -> None:
         """Raises Leak if a name is left that is not also a word of Kafka's or ours."""
@@ -239,6 +252,11 @@ def _quoted(value: Any) -> Iterator[tuple[str, str]]:
             yield from _quoted(inner)
 
 
+def _is_short(name: str) -> bool:
+    """Whether a name may also be an offset or an id."""
+    return name.isdecimal() and len(name) < 6
+
+
 def _json(value: str) -> Any:
     try:
         return json.loads(value)
@@ -273,4 +291,4 @@ class _Values(Set[str]):
 
 @lru_cache(maxsize=1)
 def own_words() -> frozenset[str]:
-    return everything() | of_tools() | of_reports()
+    return everything() | of_tools() | frozenset(word for word in of_reports() if (len(word) > 1 or word in "as") and not word.isdecimal())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -10,10 +11,14 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from fixtures.exports import write
+from forensics.case.read import Case
+from forensics.case.redacted import redact_case
+from forensics.case.tables import TABLES
 from forensics.tools.redaction.bundle import POLICY, Redacted, redact
 from forensics.tools.redaction.check import Check
 from forensics.tools.redaction.names import Names
 from parsers.schemas import Member
+from tests.forensics.case.test_case import make
 from tests.support import local, planted
 from tests.support.archives import read, spread, tar, zipped
 from tests.support.paths import BUNDLES
@@ -37,6 +42,21 @@ def test_nothing_that_was_planted_is_left(made: Callable[[int], planted.Made], t
     done, copy = copied(files, tmp_path)
     assert done.written >= len(files) and done.left_out == []
     assert planted.survivors(plants, copy) == []
+
+
+@pytest.mark.parametrize("made", [planted.logs, planted.others])
+def test_of_results_no_name_is_left(made: Callable[[int], planted.Made], tmp_path: Path) -> None:
+    """Numbers stay in sentences."""
+    plants, files = made(7)
+
+    def survivors(case: Case) -> list[str]:
+        tables = {t.name: json.dumps(case.table(t.name).to_pylist(), default=str, ensure_ascii=False).encode() for t in TABLES}
+        return [found for found in planted.survivors(plants, tables) if re.search(r"[^\W\d_]", found)]
+
+    case = make(tmp_path / "a.case", local.events_of_files(files))
+    assert len(survivors(case)) > 50
+    redact_case(case, tmp_path / "r.case", tmp_path / "m.json")
+    assert survivors(Case(tmp_path / "r.case")) == []
 
 
 def test_a_reader_reads_the_same_offsets_in_the_copy(tmp_path: Path) -> None:
