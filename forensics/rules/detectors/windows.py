@@ -136,6 +136,8 @@ def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
 def _excused(window: Window, why: Sequence[AbsenceInterval], cluster: Cluster) -> bool:
     """It is over, and was a clean shutdown, a reassignment all the time, or a broker that printed nothing and came back; or the whole
     cluster was being stopped."""
+    if why and _no_fault(window, why, cluster):
+        return True
     if window.end is None:
         return _stopped(why) and cluster_stopped(window, [i.broker for i in why], cluster) is not None
     unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
@@ -207,9 +209,12 @@ def _inside(window: Window, event: Event) -> bool:
 
 def _harmless(window: Window, why: Sequence[AbsenceInterval], closed: bool, cluster: Cluster) -> bool:
     """All missing brokers were stopped cleanly and the window is over; or the partition is gone, and the evidence shows no fault."""
-    ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
-    no_fault = ended and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)
-    return no_fault or ((window.end is not None or closed) and _stopped(why))
+    return _no_fault(window, why, cluster) or ((window.end is not None or closed) and _stopped(why))
+
+
+def _no_fault(window: Window, why: Sequence[AbsenceInterval], cluster: Cluster) -> bool:
+    """The partition is gone, and the evidence shows no fault: a cluster that ended was stopped as a whole."""
+    return (window.deleted or cluster.number < 0) and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)
 
 
 def _place(setting: Effective) -> Value:
