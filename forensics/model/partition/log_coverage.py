@@ -428,8 +428,10 @@ def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cl
 
 def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:
     """Leaders of these states whose ISR changes are missing from the evidence: how long a state lasted is unknown."""
-    leaders = dict.fromkeys(s.leader for s in states if s.leader >= 0)
-    return tuple(b for b in leaders if not isr_changes_observable(b, timeline, cluster))
+    since: dict[int, datetime | None] = {}
+    for s in states:
+        since.setdefault(s.leader, s.at)
+    return tuple(b for b, at in since.items() if b >= 0 and not isr_changes_observable(b, timeline, cluster, at))
 
 
 # claims that rely on order and time
