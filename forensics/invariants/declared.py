@@ -189,7 +189,9 @@ def begins_before_it_ends(told: Told) -> Iterator[Violation]:
         for kind, own in (("finding", spans), ("written", written)):
             wrong = next(((a, b) for a, b in own if a is not None and b is not None and a > b), None)
             if wrong is not None:
-                yield _violated("begins-before-it-ends", f, leaves="probable", of=f.kind, span=kind, start=wrong[0], end=wrong[1])
+                of_span = kind == "finding" and not {"time", "silence"}.isdisjoint(rule_of(f.kind).rests_on)
+                leaves = "possible" if of_span else "probable"
+                yield _violated("begins-before-it-ends", f, leaves=leaves, of=f.kind, span=kind, start=wrong[0], end=wrong[1])
 
 
 def inside_the_evidence(told: Told) -> Iterator[Violation]:
