@@ -331,6 +331,7 @@ INSTEAD: Mapping[str, frozenset[str]] = {
     "connection-failed": _ABSENT,
     "restarted-replica": _ABSENT,
     "records-outside-log": frozenset({"topic-recreated", "topic-deleted"}),
+    "topic-deleted": frozenset({"topic-recreated"}),
     "writes-refused": frozenset({"under-min-isr"}),
     "isolated-error/leader-unavailable": frozenset({"offline-partition", "under-replicated"}),
 }
