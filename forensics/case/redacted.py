@@ -52,6 +52,8 @@ _MARK = {"source": REDACTION, "event": "source", "clock": "mtime", "collected": 
 """The fact by which reports know that names were replaced."""
 _FIELD = re.compile(r"[a-z_]+")
 _ID = re.compile(r"[0-9a-f]{12}")
+_OF_PROGRAM = re.compile(r"sha256:[0-9a-f]{64}")
+"""The digest of the rules; those of files have no prefix."""
 _OWN = re.compile(r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)*")
 _APART = re.compile(
     r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?)?|(?<!\d)\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?!\d)|[–—×…→✗±·“”’µ≥≤+*%`!?&])"
@@ -197,6 +199,8 @@ class RedactedResults:
     def _text(self, value: str, key: str) -> str | None:
         if key in _SECRET:
             return None
+        if _OF_PROGRAM.fullmatch(value):
+            return value
         if key in _DIGESTS or (key in _IDS and _ID.fullmatch(value)):
             return hmac.new(self._key, value.encode(), "sha256").hexdigest()[: len(value)]
         if value[0] in "{[" and (inner := _json(value)) is not None:

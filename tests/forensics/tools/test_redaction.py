@@ -43,6 +43,7 @@ from tests.parsers.formats import test_group_offsets, test_metadata_log, test_tr
 from tests.support import local, recorded
 from tests.support.archives import read, spread
 from tests.support.same_findings import found
+from tests.support.schemas import violations
 from tests.support.wrapped import JSON_RECORDS
 
 SECRET = b"a secret"
@@ -365,7 +366,7 @@ def test_the_findings_in_redacted_results_are_those_in_the_results(name: str, tm
     redact_report(str(whole), out, mapping)
     names = json.loads(mapping.read_text())["names"]
     assert found(json.loads(out.read_text()), names) == expected
-    assert json.loads(out.read_text())["evidence"]["redacted"]
+    assert json.loads(out.read_text())["evidence"]["redacted"] and violations("report", [json.loads(out.read_text())]) == []
 
     redact_case(make_case(tmp_path / "a.case", recorded.events(name)), copy := tmp_path / "r.case", mapping, replace=True)
     told = CaseInput(Case(copy))
