@@ -63,8 +63,8 @@ QUOTED = 220_000
 """Characters of the log lines around what is quoted."""
 REACH = 3
 CUT = 300
-LANES = 24
-"""Lanes of nodes; if there are more nodes, those with events."""
+LANES, FEW = 24, 9
+"""Lanes of nodes with events that are shown initially; and nodes that all are."""
 BANDS = 5
 """Bands through the lanes for the times of losses."""
 LETTER = 0.66
@@ -73,7 +73,7 @@ FLAG_ROWS = 5
 """Rows of the words over the lanes."""
 LOST_SHOWN = 10
 """Lost ranges on the first screen."""
-OTHERS = "other and internal topics"
+OTHERS = "others"
 BARS = 8
 """Topics in the bar of verdicts."""
 FILES = 400
@@ -250,10 +250,11 @@ class _Page:
             yield replace(drawn, look=look), line.short if free else "", row
 
     def _topics(self) -> Iterator[Mapping[str, Any]]:
-        """The topics of the bar, the worst first; internal ones, and those for which there is no room, are one for each verdict."""
+        """The topics of the bar, the worst first; what is intact, of internal topics, or has no room is one for each verdict."""
         order = list(MEANINGS)
         found = Counter((p["topic"], p["verdict"]) for p in self.partitions)
-        worst = sorted((key for key in found if not is_internal(key[0])), key=lambda key: (order.index(key[1]), key[0]))[:BARS]
+        named = (key for key in found if key[1] != INTACT and not is_internal(key[0]))
+        worst = sorted(named, key=lambda key: (order.index(key[1]), key[0]))[:BARS]
         bars = {key: found.pop(key) for key in worst}
         for (_, verdict), count in sorted(found.items(), key=lambda item: order.index(item[0][1])):
             bars[OTHERS, verdict] = bars.get((OTHERS, verdict), 0) + count
@@ -335,7 +336,7 @@ class _Page:
         return Lane("losses", spans, "; ".join(dict.fromkeys(s.title for s in spans)))
 
     def _lanes(self) -> list[tuple[Any, Lane, bool]]:
-        """Node, lane and whether it is shown initially: all lanes if few, else the first ones with events."""
+        """Node, lane and whether it is shown initially: all lanes if few, else those with events, the most severe first."""
         nodes = list(self.report.cluster.nodes.values())
         bands = [self.window.span("band", at, at, "records were lost") for at in self._lost_at()]
         lanes = []
@@ -349,9 +350,11 @@ class _Page:
             lanes.append(
                 (node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", [*spans, *bands], told), self._eventful(own))
             )
-        if len(nodes) <= LANES:
-            return [(node, lane, True) for node, lane, _ in lanes]
-        shown = [n.id for n, _, eventful in lanes if eventful][:LANES]
+        worst: Counter[int] = Counter()
+        for f in self.report.findings:
+            worst |= Counter(dict.fromkeys(f.brokers, LEVELS.index(f.severity)))
+        eventful = sorted((n.id for n, _, own in lanes if own or len(nodes) <= FEW), key=lambda id: -worst[id])
+        shown = eventful[:LANES] or [n.id for n in nodes[:FEW]]
         return [(node, lane, node.id in shown) for node, lane, _ in lanes]
 
     def _lost_at(self) -> list[datetime]:
@@ -366,7 +369,9 @@ class _Page:
         return len(self.quotes) - 1
 
     def _eventful(self, spans: Sequence[StateSpan]) -> bool:
-        return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in spans) > 1) for s in spans)
+        """Whether something happened to the node in the time that is shown initially."""
+        now = [s for s in spans if (s.start or datetime.min) <= self.window.until and (s.end or datetime.max) >= self.window.since]
+        return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in spans) > 1) for s in now)
 
     def _span_text(self, s: StateSpan) -> str:
         words = "; ".join(w for w in (text(s.detail) if s.detail is not None else "", f"cluster {s.cluster}" if s.cluster else "") if w)

@@ -25,6 +25,7 @@ from forensics.views.document import Report
 from forensics.views.html.drawing import window
 from forensics.views.html.page import environment, page
 from forensics.views.html.safe import block, visible
+from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START, Story
 from tests.forensics.views.pages import Parsed, found, of_files
 from tests.support import recorded
@@ -225,6 +226,16 @@ def test_data_are_no_markup_and_nothing_of_them_is_hidden(text: str) -> None:
     assert json.loads(told) == {"k": [visible(text), None, 1, True]}
     assert visible(visible(text)) == visible(text) and len(visible(text)) >= len(text)
     told.encode()
+
+
+def test_of_many_nodes_those_are_drawn_to_which_something_happened(tmp_path: Path) -> None:
+    fleet = Fleet(30, 60)
+    for n, broker in enumerate(fleet.brokers):
+        fleet.stop(broker, 100 + 60 * n, 130 + 60 * n)
+    fleet.crash([28], 4000, 4030)
+    shown, folded = of_files(tmp_path / "a.case", fleet.files).split('id="lanes"')[1].split('class="more-lanes"')
+    drawn = re.findall(r">broker (\d+)</span>", shown)
+    assert "28" in drawn and len(drawn) == 24 and ">6 more nodes<" in folded
 
 
 def test_the_window_is_of_what_happened_and_a_fifth_around_it() -> None:
