@@ -35,10 +35,15 @@ T = TypeVar("T")
 
 _OF_ONE_TASK = frozenset({"log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
 """Kinds of logs with the lines of one task of a broker: a restart of the process between two of them would not show."""
-FOR_CONTROLLER = re.compile(r"\[RaftManager |-to-controller-|(?:NodeTo|BrokerTo)ControllerChannelManager ")
+_FOR_CONTROLLER = re.compile(r"\[RaftManager |-to-controller-|(?:NodeTo|BrokerTo)ControllerChannelManager ")
 """Lines of clients that ask for a controller. Other clients in the same log ask for any broker."""
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 """Kinds of sources that hold the metadata log."""
+
+
+def asked_for_controller(failed: Event) -> bool:
+    """Whether the client of a failed connection asked for a controller."""
+    return _FOR_CONTROLLER.search(failed.text or "") is not None
 
 
 @dataclass
@@ -289,7 +294,7 @@ class Cluster:
     @cached_property
     def controllers(self) -> frozenset[int]:
         """The nodes that are only controllers, and those without lines that others asked as controllers."""
-        asked = {e.broker for e in self.of("connection-failed") if e.broker is not None and FOR_CONTROLLER.search(e.text or "")}
+        asked = {e.broker for e in self.of("connection-failed") if e.broker is not None and asked_for_controller(e)}
         brokers = {e.broker for e in self.of("broker-registered", "metadata-broker")}
         return frozenset((*(n.id for n in self.nodes.values() if not n.broker), *(asked - self.nodes.keys() - brokers)))
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.availability import ENDS_PROCESS, HALTING
-from forensics.model.cluster.facts import FOR_CONTROLLER, Cluster, cached_on_cluster
+from forensics.model.cluster.facts import Cluster, asked_for_controller, cached_on_cluster
 from forensics.model.cluster.failed_directories import failed_directories
 from forensics.model.cluster.failed_starts import errors_of_starts, failed_starts
 from forensics.model.cluster.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
@@ -49,7 +49,7 @@ def often(errors: Sequence[Event], *scope: Any) -> Mapping[str, Any]:
 def asked_to_the_end(error: Event, cluster: Cluster) -> bool:
     """Whether a node asked for a controller, and its log ends before another attempt can have succeeded. Clients in the same log ask
     for any broker."""
-    if FOR_CONTROLLER.search(error.text or "") is None:
+    if not asked_for_controller(error):
         return False
     until = cluster.last_own_line(error.writer) if error.writer is not None else None
     return until is not None and error.at is not None and until - error.at <= CONNECTS_AGAIN
