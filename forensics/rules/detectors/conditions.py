@@ -220,8 +220,8 @@ def not_settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) ->
     """Whether the broker did not get the partition's new leader soon, stop, or lose the log directory, and its logs would show that."""
     if failed.at is None or failed.writer is None or not would_show_a_role(failed.writer, failed.at, timeline, cluster):
         return False
-    near = [e for e in timeline.of("log-dir-partitions") if near(e.at, failed.at, EPOCH_KNOWN)]
-    if any(failed.writer in (e.broker, e.writer) for e in near) or resumed_soon(failed, timeline):
+    then = [e for e in timeline.of("log-dir-partitions") if near(e.at, failed.at, EPOCH_KNOWN)]
+    if any(failed.writer in (e.broker, e.writer) for e in then) or resumed_soon(failed, timeline):
         return False
     return not cluster.availability(failed.writer).away(failed.at, failed.at + EPOCH_KNOWN)
 
