@@ -232,11 +232,8 @@ def of_reports() -> frozenset[str]:
     """The words of our own sentences with the marks in them, and those by which results say what they mean."""
     rooms = (file for name in _OF_RESULTS for file in _files(files(f"forensics.{name}")))
     texts = ["".join(t) for file in rooms for t in _LITERAL.findall(_DOCUMENTATION.sub("", file.read_text("utf-8")))]
-    told = [
-        word
-        for text in (*texts, *KINDS, *rules.declared(), *(p.name for p in PATTERNS), *schemas.EVENTS.names)
-        for word in _IN_SENTENCE.split(text)
-    ]
+    named = (*KINDS, *rules.declared(), *sniff.NOT_EVIDENCE, *(k.name for k in formats.FORMATS), *(p.name for p in PATTERNS))
+    told = [word for text in (*texts, *named, *schemas.EVENTS.names) for word in _IN_SENTENCE.split(text)]
     return frozenset(part for word in told for part in (word, word.strip("`.?!"), *WORD.findall(word)) if part)
 
 
