@@ -26,8 +26,9 @@ _STATE_COLUMN = {
 _STATE_FIELD = regex.compile(
     r'(?i)(?<!\w)"?(?P<name>leaderRecoveryState|isrWithBrokerEpoch|leader_?epoch|leader|isr|zkVersion|partitionEpoch'
     r'|controllerEpoch|replicas|addingReplicas|removingReplicas)"?[:=] ?'
-    r"(?P<value>\w*\((?:[^()]|\([^()]*\))*+\)|\[[^\[\]]*+\]|-?\d+(?:, ?-?\d+)*+|\w+|(?=[,)]))"
+    r"(?P<value>\w*\((?:[^()]|\([^()]*\))*+\)|\[[^\[\]]*+\]|-?\d+(?:, ?-?\d+)*+|\w+|(?=[,)]))(?=[\s,)}\]]|$)"
 )
+"""A field with all of its value: the first of several numbers with other marks between them is not a list."""
 _BROKER_STATE = regex.compile(r"brokerId=(-?\d+)")
 _RECOVERY_STATE = regex.compile(r"(?i)leaderRecoveryState[:=] ?(\w+)")
 _CHANGE = regex.compile(r"(?<!\w)(?P<name>\w+): (?P<old>\[[^][]*\]|[^\s,\[]+) -> (?P<new>\[[^][]*\]|[^\s,\[]+?)(?=, \w+: |\.?$)")
@@ -58,6 +59,8 @@ def _partition_state(text: str) -> Mapping[str, Any]:
     PartitionRegistration and PartitionChangeRecord. Raises ValueError on numbers out of range, as `column` does.
     """
     row: Row = {}
+    if text and _STATE_FIELD.search(text) is None:
+        raise ValueError(f"a partition state without fields: {text[:100]}")
     for match in _STATE_FIELD.finditer(text):
         name, value = match["name"].lower(), match["value"]
         if name == "isrwithbrokerepoch":
