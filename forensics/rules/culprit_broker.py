@@ -13,8 +13,10 @@ from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
 from forensics.model.partition.absences import ABSENCES, CRASHED, FIRST_STATE_AT, LOG_ENDS, UNDER_REPLICATED
+from forensics.model.partition.log_coverage import all_read
 from forensics.model.rows import Rows
 from forensics.model.times import Span, overlap
+from parsers.frozen import replace
 
 OFFLINE = "offline"
 
@@ -27,10 +29,10 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     if not gone and not slack:
         return
     whole = _Whole(partitions)
-    for episode in gone:
-        yield _offline(episode.outs[0].broker, episode, whole, cluster)
-    for found in slack:
-        yield _slack(found, whole, cluster)
+    found = [_offline(episode.outs[0].broker, episode, whole, cluster) for episode in gone] + [_slack(one, whole, cluster) for one in slack]
+    yield from (
+        found if all_read(cluster) else (replace(f, confidence="possible") for f in found)
+    )  # other brokers may have been affected, too
 
 
 def _down(found: Degradation, cluster: Cluster) -> bool:

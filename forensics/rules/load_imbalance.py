@@ -10,6 +10,7 @@ from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, BrokerLoads,
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding
 from forensics.model.message import Message, said, values
+from forensics.model.partition.log_coverage import all_read
 from forensics.model.partition.placement import SIZES, STATEMENT, STEPS, WRITTEN
 from forensics.thresholds import LOAD_DEVIATION
 from parsers.frozen import replace
@@ -31,7 +32,9 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     evidence = _evidence(cluster, partitions, away, avoidable)
     if avoidable and away and evidence:
         f = _finding(found, away, max(avoidable, key=lambda m: _sigma(m, found)), cluster, evidence)
-        whole = bool(cluster.measures) or all(p["steps"] for p in partitions)  # what is not known of some may balance the others
+        whole = bool(cluster.measures) or (
+            all_read(cluster) and all(p["steps"] for p in partitions)
+        )  # what is not known of some may balance the others
         yield f if whole else replace(f, confidence="possible")
 
 

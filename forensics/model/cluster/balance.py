@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.model.cluster.effective import effective, number
-from forensics.model.cluster.facts import Cluster, Measure
+from forensics.model.cluster.facts import OF_BROKERS, Cluster, Measure
 from forensics.model.findings import Fact
 from forensics.model.message import timestamp
 from forensics.model.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
@@ -190,8 +190,10 @@ def _placed(partitions: Iterable[Mapping[str, Any]]) -> _PlacedLoad:
 
 
 def _brokers(cluster: Cluster, placed: _PlacedLoad, with_replicas: Collection[int]) -> set[int]:
-    """The brokers that take part. A broker with replicas, none of them in sync, is down."""
-    named = {n.id for n in cluster.nodes.values() if n.broker} | {m.broker for m in cluster.measures} | set(with_replicas)
+    """The brokers that take part. A broker with replicas, none of them in sync, is down. A node without replicas takes part if its own lines show
+    that it is a broker: it may be a controller whose lines were not understood."""
+    ran = {e.writer for e in cluster.of(*OF_BROKERS)}
+    named = {n.id for n in cluster.nodes.values() if n.broker and n.id in ran} | {m.broker for m in cluster.measures} | set(with_replicas)
     return {b for b in named if b in placed.in_sync or b not in with_replicas}
 
 

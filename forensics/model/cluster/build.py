@@ -24,7 +24,7 @@ from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, 
 from forensics.model.cluster.copies import LOG_SUFFIX, Copies
 from forensics.model.cluster.directions import EpochLine, straightened
 from forensics.model.cluster.excluded import SET_ASIDE, set_aside
-from forensics.model.cluster.facts import Cluster, ClusterJoin, Node, recreated_topics
+from forensics.model.cluster.facts import OF_BROKERS, Cluster, ClusterJoin, Node, recreated_topics
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.replays import without_repeats
@@ -53,7 +53,7 @@ from forensics.model.cluster.zones import (
 from forensics.model.events import IDENTIFIED, Event, compact, kept_together, latest_times, place_in
 from forensics.thresholds import COPIED_TIME, FARTHEST_SHIFT, SETTINGS_FIRST
 from parsers.containers.names import IGNORED
-from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
+from parsers.kinds import GATHERED, RECORDS, Role, named, of
 from parsers.line_order import LineOrder
 from parsers.paths import directories_above
 from parsers.schemas import equal_rows, release
@@ -75,7 +75,6 @@ _CALENDAR_MS = range(10**14)
 """Milliseconds since 1970 that are valid as a start time of Kafka."""
 _STARTS = of(role=Role.BEGINS)
 _SET = of(role=Role.SETTING | Role.TOPIC_GONE)
-_OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
 _OF_CONTROLLERS = named("controller-starting")
 _OF_FILES = named("source", "archive")
 _IDENTIFYING = named("log-directory-identity", "config", "broker-id-mismatch")
@@ -974,7 +973,7 @@ def _fill(
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
         known.lives = list(lived.get(node, ()))
-        known.broker = any(e.event in _OF_BROKERS for e in own) or not _controller_only(node, own, registered)
+        known.broker = any(e.event in OF_BROKERS for e in own) or not _controller_only(node, own, registered)
         if not known.broker:
             known.lives = [of_controller(life) for life in known.lives]
         cluster.nodes[node] = known

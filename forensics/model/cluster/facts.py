@@ -25,7 +25,7 @@ from forensics.model.cluster.sources import Archive, SetAside, Source
 from forensics.model.events import Event
 from forensics.model.record import Int32, Record
 from parsers.cached import cached_property
-from parsers.kinds import OF_DELETION, Role, of
+from parsers.kinds import OF_DELETION, By, Role, of
 from parsers.sniff import NOT_EVIDENCE
 
 _DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
@@ -37,6 +37,8 @@ _OF_ONE_TASK = frozenset({"log-cleaner-log", "request-log", "authorizer-log", "g
 """Kinds of logs with the lines of one task of a broker: a restart of the process between two of them would not show."""
 _FOR_CONTROLLER = re.compile(r"\[RaftManager |-to-controller-|(?:NodeTo|BrokerTo)ControllerChannelManager ")
 """Lines of clients that ask for a controller. Other clients in the same log ask for any broker."""
+OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
+"""Lines that only the process of a broker prints."""
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 """Kinds of sources that hold the metadata log."""
 

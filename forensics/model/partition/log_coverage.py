@@ -451,6 +451,13 @@ def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Fin
     return finding.doubted(reason) if reason is not None else finding
 
 
+@cached_on_cluster
+def all_read(cluster: Cluster) -> bool:
+    """Whether all premises of the logs of all nodes hold, and all lines were understood: what compares brokers with each other rests on all."""
+    whole = not any(coverage.failed for coverage in _coverages(cluster).values())
+    return whole and not any(s.unrecognised for s in cluster.sources)
+
+
 _RESTING = {"order": (ORDER, CLOCK), "time": (ORDER, CLOCK), "silence": (COMPLETE, READ)}
 """Premises of what the findings of a rule rest on."""
 
