@@ -14,6 +14,7 @@ from forensics.model.events import Event
 from forensics.model.findings import (
     COMPACTED,
     LEVELS,
+    LOST,
     PLAIN_LOG,
     TRANSACTIONAL,
     UNKNOWN_LOG,
@@ -114,7 +115,7 @@ def _severity(loss: Loss) -> str:
 def _severity_of(part: LostPart, loss: Loss) -> str:
     gave_way = loss.hop.stepped_down
     if part.committed:
-        return "critical"
+        return "critical" if part.kind == LOST else "high"  # it is only possible
     if loss.excuse is not None:
         return "low"
     if part.committed is None:
