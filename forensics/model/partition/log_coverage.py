@@ -453,9 +453,9 @@ def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Fin
 
 @cached_on_cluster
 def all_read(cluster: Cluster) -> bool:
-    """Whether all premises of the logs of all nodes hold, and all lines were understood: what compares brokers with each other rests on all."""
+    """Whether all premises of the logs of all nodes hold, and all lines were understood and name their node: what compares brokers rests on all."""
     whole = not any(coverage.failed for coverage in _coverages(cluster).values())
-    return whole and not any(s.unrecognised for s in cluster.sources)
+    return whole and not any(s.unrecognised or s.shared for s in cluster.sources)
 
 
 _RESTING = {"order": (ORDER, CLOCK), "time": (ORDER, CLOCK), "silence": (COMPLETE, READ)}
