@@ -352,7 +352,7 @@ class Unwrapper:
         (peeled,) = inner
         if peeled.stream and (peeled.partial or (peeled.writer, peeled.stream) in self._pending):
             return None
-        if not (peeled.final or _RECORD.match(peeled.text) or self._once(peeled.text, peeled.form) is None):
+        if b"\x1b" in peeled.text or not (peeled.final or _RECORD.match(peeled.text) or self._once(peeled.text, peeled.form) is None):
             return None
         return Line(peeled.text, number, byte, raw[:RAW], peeled.writer, peeled.host, peeled.utc)
 
@@ -369,7 +369,7 @@ class Unwrapper:
         deeper = self._once(peeled.text, peeled.form) if depth < MAX_DEPTH and not peeled.final else None
         if deeper is None:
             writer = _joined(self._section, peeled.writer) if self._section else peeled.writer
-            yield Line(peeled.text, line.line, line.byte, line.raw, writer, peeled.host, peeled.utc)
+            yield Line(_uncoloured(peeled.text), line.line, line.byte, line.raw, writer, peeled.host, peeled.utc)
             return
         for inner in deeper:
             inner.writer = inner.writer or peeled.writer

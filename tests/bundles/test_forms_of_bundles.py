@@ -42,6 +42,7 @@ EQUAL = (
     "gelf-tcp.bin",
     "log4j2-event.csv",
     "journal-verbose.log",
+    "journal-arrays.ndjson",
     "logfmt-odd.log",
     "stern-short-times.log",
     "testcontainers.log",
