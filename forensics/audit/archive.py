@@ -110,7 +110,7 @@ class AuditSettings:
     options: Mapping[str, Any]
     records: bool
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         return {"archive": list(self.archive), "layout": self.layout, "records": self.records, **self.options}
 
 
@@ -247,7 +247,7 @@ class AuditDirectory:
             row.setdefault("catalogue", None)
             for s in row["sources"]:
                 s.setdefault("kept_as", None)
-        made, wanted = manifest["settings"], self.settings.told()
+        made, wanted = manifest["settings"], self.settings.as_json()
         known = renamed({row["path"]: row for row in rows}, made["archive"], wanted["archive"])
         earlier = Forgotten(**manifest.get("forgotten", {}))
         self.forgotten = self.forgotten.and_also(earlier)
@@ -451,7 +451,7 @@ class AuditDirectory:
         parts.setdefault("records", [])
         rows = sum(kept["rows"] for s in sources for column in parts for kept in s[column])
         parts_of_files = [[p.file, sorted(p.names.items())] for files in parts.values() for p in files]
-        input_text = json.dumps([parts_of_files, self.settings.told(), _tool()], sort_keys=True)
+        input_text = json.dumps([parts_of_files, self.settings.as_json(), _tool()], sort_keys=True)
         return ClusterSources(name, parts["events"], parts["records"], rows, hashlib.sha256(input_text.encode()).hexdigest())
 
     def _is_judged(self, cluster: ClusterSources) -> bool:
@@ -557,7 +557,7 @@ class AuditDirectory:
         manifest = {
             "schema": SCHEMA,
             "tool": _tool(),
-            "settings": self.settings.told(),
+            "settings": self.settings.as_json(),
             "files": files,
             "forgotten": {"paths": list(self.forgotten.paths), "before": self.forgotten.before},
             "clusters": dict(sorted(self.entries.items())),

@@ -102,8 +102,8 @@ def _of_rows(table: Table, rows: pa.Table, of_case: str, of_findings: pa.Chunked
     days = _days(rows[table.day])
     if table.name != "sources":
         return days
-    told = pc.extract_regex(pc.binary_join_element_wise(pa.scalar(root), rows["path"], ""), DAY_IN_PATH)
-    named = pc.binary_join_element_wise(*(pc.struct_field(told, name) for name in ("year", "month", "day")), "-")
+    day = pc.extract_regex(pc.binary_join_element_wise(pa.scalar(root), rows["path"], ""), DAY_IN_PATH)
+    named = pc.binary_join_element_wise(*(pc.struct_field(day, name) for name in ("year", "month", "day")), "-")
     return pc.coalesce(named, days)
 
 

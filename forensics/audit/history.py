@@ -88,10 +88,10 @@ class History:
     def end(self, **counts: int) -> None:
         """Ends the run. `counts`: files, read, bytes, clusters, judged, failed."""
         run, now = self.runs[-1], _now()
-        told = {name: len(rows) for name, rows in self._changed().items()}
+        changes = {name: len(rows) for name, rows in self._changed().items()}
         findings = sum(row["gone"] is None for row in self.seen.values())
         seconds = round(max((now - run["started"]).total_seconds(), 0.0), 3)
-        run.update(ended=max(now, run["started"]), seconds=seconds, findings=findings, **told, **counts)
+        run.update(ended=max(now, run["started"]), seconds=seconds, findings=findings, **changes, **counts)
 
     def judged(self, cluster: str, before: Results | None, after: Results) -> None:
         """Compares the results of a cluster with the results it had. `before` None: these cannot be read, and findings are compared by id."""

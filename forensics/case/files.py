@@ -38,11 +38,11 @@ def document(directory: Path, name: str, form: Schema = ANY) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from None
 
 
-def checked(told: Any, form: Schema) -> dict[str, Any]:
+def checked(content: Any, form: Schema) -> dict[str, Any]:
     """The document itself. Raises ValueError if it has another form."""
-    if (wrong := violation(told, form)) is not None:
+    if (wrong := violation(content, form)) is not None:
         raise ValueError(wrong)
-    return told  # type: ignore[no-any-return]
+    return content  # type: ignore[no-any-return]
 
 
 def is_marked(directory: Path, name: str, family: str) -> bool:

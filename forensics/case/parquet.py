@@ -48,22 +48,22 @@ def check(directory: Path, evidence: Iterable[str]) -> None:
 def write(report: Report, directory: Path, source: WithCase) -> None:
     """All tables, restricted to the partitions of the report's scope."""
     with whole_directory(directory, replace=True) as to:
-        told = of_report(report.cluster, report.findings, report.incidents)
+        tables = of_report(report.cluster, report.findings, report.incidents)
         for table in TABLES:
             with Writer(to, table) as writer:
-                for rows in _rows(table, told, report, source.case):
+                for rows in _rows(table, tables, report, source.case):
                     writer.add(rows)
 
 
 def write_csv(report: Report, directory: Path, source: WithCase) -> None:
     """Findings, verdicts and steps, restricted in the same way."""
     with whole_directory(directory, replace=True) as to:
-        told = of_report(report.cluster, report.findings, report.incidents)
+        tables = of_report(report.cluster, report.findings, report.incidents)
         for name, of in CSV.items():
             table = BY_NAME[of]
             columns = [name for name in _flat(table) if of != "partitions" or name in (*KEY, *STANDING.names)]
             with (to / name).open("w", encoding="utf-8", newline="") as file:
-                rows = (row for some in _rows(table, told, report, source.case) for row in some.select(columns).to_pylist())
+                rows = (row for some in _rows(table, tables, report, source.case) for row in some.select(columns).to_pylist())
                 file.writelines(csv_lines(columns, rows))
 
 
@@ -87,9 +87,9 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iter
 KEY = ("topic", "partition")
 
 
-def _rows(table: Table, told: dict[str, pa.Table], report: Report, case: Case) -> Iterator[pa.Table]:
-    if table.name in told:
-        yield told[table.name]
+def _rows(table: Table, tables: dict[str, pa.Table], report: Report, case: Case) -> Iterator[pa.Table]:
+    if table.name in tables:
+        yield tables[table.name]
         return
     selection = report.scope.selection if report.scope is not None else None
     for batch in case.batches(table.name, table.schema.names):

@@ -183,10 +183,10 @@ class Case:
             zone = ZoneInfo(given["zone_name"]).key if given["zone_name"] is not None else None
             options = Options(given["zone_offset_ms"], zone, offsets)
             root = self.manifest["evidence"]["root"]
-        told = self.table("facts", EVENTS.names)
-        paths = pc.binary_join_element_wise(pa.scalar(root), told["source"], "")
+        rows = self.table("facts", EVENTS.names)
+        paths = pc.binary_join_element_wise(pa.scalar(root), rows["source"], "")
         cluster, resolver = build_cluster(
-            Gathered.of(told.set_column(EVENTS.get_field_index("source"), EVENTS.field("source"), paths)), options
+            Gathered.of(rows.set_column(EVENTS.get_field_index("source"), EVENTS.field("source"), paths)), options
         )
         return cluster, resolver
 
@@ -222,14 +222,14 @@ class Case:
 
     def findings(self) -> list[Finding]:
         """All findings, in the order of the report."""
-        told, quoted = self.table("finding_details"), self.table("quotes")
-        if len(quoted) > FREE_QUOTES + MAX_EVIDENCE * len(told):
-            raise Unreadable(f"{self.directory}: damaged ({len(quoted)} quotes for {len(told)} findings); analyze the evidence again")
+        rows, quoted = self.table("finding_details"), self.table("quotes")
+        if len(quoted) > FREE_QUOTES + MAX_EVIDENCE * len(rows):
+            raise Unreadable(f"{self.directory}: damaged ({len(quoted)} quotes for {len(rows)} findings); analyze the evidence again")
         quotes: dict[int, list[Row]] = defaultdict(list)
         for q in quoted.to_pylist():
             quotes[q["finding"]].append(q)
         read = reader(Finding)
-        return [read({**row, "evidence": quotes[row["number"]]}) for row in told.to_pylist()]
+        return [read({**row, "evidence": quotes[row["number"]]}) for row in rows.to_pylist()]
 
     def _incidents(self) -> list[Incident]:
         return list(map(reader(Incident), self.table("incidents").to_pylist()))

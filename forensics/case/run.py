@@ -25,7 +25,7 @@ PACKAGES = ("pyspark", "pyarrow", "zstandard")
 def write_run(directory: Path, command: Sequence[str] | None = None) -> None:
     """`command`: words after the program's name, none for a program that calls `forensics.analyze`; default are those of this process."""
     command = sys.argv[1:] if command is None else command
-    told = {
+    record = {
         "at": datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "command": ["kafka-forensics", *public(command)] if command else [],
         "version": version(),
@@ -33,7 +33,7 @@ def write_run(directory: Path, command: Sequence[str] | None = None) -> None:
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in PACKAGES},
     }
-    (directory / RUN).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (directory / RUN).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def public(words: Sequence[str]) -> Iterator[str]:

@@ -95,13 +95,13 @@ def outside(directory: Path, evidence: Iterable[str]) -> None:
 def write(
     to: Path,
     origin: Origin,
-    told: pa.Table,
+    events: pa.Table,
     cluster: Cluster,
     resolver: EventResolver,
     partitions: Iterable[pa.RecordBatch],
     records: Iterable[pa.RecordBatch],
 ) -> Conclusion:
-    """Writes all tables into a directory and returns the results. `told`: the events that were gathered; `partitions`: rows of judge.ROW,
+    """Writes all tables into a directory and returns the results. `events`: the events that were gathered; `partitions`: rows of judge.ROW,
     those of a partition together; `records`: rows of forensics.tools.ordered_records.KEPT in their order."""
     tables: dict[str, int] = {}
 
@@ -112,7 +112,7 @@ def write(
         tables[name] = writer.rows
 
     put("records", records)
-    put("facts", [facts(told, resolver)])
+    put("facts", [facts(events, resolver)])
     put("measures", [_table("measures", (m.row() for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
@@ -151,7 +151,7 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     """The tables for a report by name, without partitions."""
     return {
         "sources": _table("sources", chain((s.row() for s in cluster.sources), _digests(cluster))),
-        "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
+        "brokers": _table("brokers", (row for each in cluster.clusters_until_now for row in _brokers(each))),
         "findings": _table("findings", finding_rows(findings)),
         "finding_details": _table(
             "finding_details", ({"number": n, "id": f.id, **_whole(f), **words(f)._asdict()} for n, f in enumerate(findings))
@@ -237,9 +237,9 @@ def finding_rows(findings: Sequence[Finding]) -> Iterator[dict[str, Any]]:
     return (_numbered(row) for n, f in enumerate(findings) for row in _places(n, f))
 
 
-def facts(told: pa.Table, resolver: EventResolver) -> pa.Table:
+def facts(events: pa.Table, resolver: EventResolver) -> pa.Table:
     """Events as they were gathered, with broker and time; in file order."""
-    used = [resolver.used(b) for b in told.cast(EVENTS).to_batches()]
+    used = [resolver.used(b) for b in events.cast(EVENTS).to_batches()]
     known = pa.Table.from_batches([resolver.apply(b) for b in used], schema=IDENTIFIED)
     topics = pa.Table.from_batches(used, schema=EVENTS)["topic"]
     whole = known.set_column(EVENTS.get_field_index("topic"), EVENTS.field("topic"), topics)
@@ -265,7 +265,7 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "clock_uncertainty_ms": node.clock.uncertainty_ms,
             "collections": node.collections,
             "names": [name.row() for name in names(cluster).get(node.id, ())],
-            "runs": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
+            "runs": [{"begin": run.begin_at, "end": run.end_at, "outcome": run.outcome} for run in node.runs],
         }
 
 
@@ -366,8 +366,8 @@ def _runs(batch: pa.RecordBatch) -> Iterator[_RowRun]:
 
 
 def _piece(runs: Sequence[_RowRun], kind: str) -> pa.Table:
-    told = pa.chunked_array([run.column(kind) for run in runs], ROW.field(kind).type)
-    columns = {field.name: pc.struct_field(told, field.name) for field in told.type}
+    events = pa.chunked_array([run.column(kind) for run in runs], ROW.field(kind).type)
+    columns = {field.name: pc.struct_field(events, field.name) for field in events.type}
     for key in KEY:
         if key == "cluster" or key not in columns:
             columns[key] = pa.chunked_array([run.column(key) for run in runs], ROW.field(key).type)

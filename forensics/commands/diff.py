@@ -134,7 +134,13 @@ def _facts(case: Case, path: str) -> CaseFacts:
     from forensics.views.diff import CaseFacts
 
     times = [at for s in case.cluster.sources for at in (s.first, s.last) if at is not None]
-    told = case.manifest
+    manifest = case.manifest
     return CaseFacts(
-        path, case.cluster.id, told["tool"], told["options"], told["verdict"], min(times, default=None), max(times, default=None)
+        path,
+        case.cluster.id,
+        manifest["tool"],
+        manifest["options"],
+        manifest["verdict"],
+        min(times, default=None),
+        max(times, default=None),
     )

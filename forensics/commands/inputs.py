@@ -150,7 +150,7 @@ class EvidenceInput(Input):
         other = before.opened if isinstance(before, EvidenceInput) else None
         events = identified(self.opened.events, self.resolver, chosen, like=other.events if other is not None else None)
         if other is not None:
-            files = identified(other.events, other.resolver, lambda told: as_before(chosen(told)), like=self.opened.events)
+            files = identified(other.events, other.resolver, lambda rows: as_before(chosen(rows)), like=self.opened.events)
             events = events.union(files)
         judge = comparison(self.cluster, before.cluster if before is not None else None, everything=everything)
         return verdicts(events, self.cluster, judge, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
@@ -287,14 +287,14 @@ def in_case(found: Input, progress: Progress) -> Iterator[CaseInput]:
         yield CaseInput(Case(path))
 
 
-def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) -> pa.Table:
+def of_places(rows: pa.Table, topics: Sequence[str], partitions: Sequence[int]) -> pa.Table:
     """Events of these topics and partitions; of all, if none are named."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if topics:
-        told = told.filter(pc.is_in(told["topic"], pa.array(topics, pa.string())))
-    return told.filter(pc.is_in(told["partition"], pa.array(partitions, pa.int32()))) if partitions else told
+        rows = rows.filter(pc.is_in(rows["topic"], pa.array(topics, pa.string())))
+    return rows.filter(pc.is_in(rows["partition"], pa.array(partitions, pa.int32()))) if partitions else rows
 
 
 def measures_of(events: SparkEvents, resolver: EventResolver, cluster: Cluster) -> Sequence[Measure]:

@@ -136,7 +136,7 @@ def _nodes(nodes: Iterable[Node]) -> Table:
             clean(node.version or "?"),
             _clock(node.clock),
             clean(", ".join(name.rpartition("/")[2] if bare else name for name in node.collections)),
-            _runs([run.outcome for run in node.lives]),
+            _runs([run.outcome for run in node.runs]),
         )
     return table
 

@@ -158,11 +158,11 @@ def overview(
     from forensics.views.plan import Overview
 
     found = brokers(cluster, known, live, gone)
-    tools, told = tools_of(cluster, kafka_version)
+    tools, limits = tools_of(cluster, kafka_version)
     planned = plan(known, found)
     if selection is not None and selection.by_partition:
         planned = planned.only(selection.has_partition, known, found)
-    return Overview(planned, found, len(known), tools, [*told, *_rests_on(cluster, found, tools)], batch, command)
+    return Overview(planned, found, len(known), tools, [*limits, *_rests_on(cluster, found, tools)], batch, command)
 
 
 def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:

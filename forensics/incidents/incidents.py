@@ -491,16 +491,16 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
 
 
 def _impact(
-    members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], told: Collection[str], *, ended: bool
+    members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], reported: Collection[str], *, ended: bool
 ) -> Iterator[Message]:
-    """`doubtful`: the partitions that may have lost records. `told`: kinds that are reported before. `ended`: of a cluster before the one at the
+    """`doubtful`: the partitions that may have lost records. `reported`: kinds that are reported before. `ended`: of a cluster before the one at the
     end."""
     yield from _impact_of_losses([f for f in members if f.loss])
     if doubtful:
         yield said("incident/doubtful", partitions=len(doubtful))
     yield from _states(members, still=False)
     for rule in _OF_IMPACT:
-        own = [f for f in members if f.kind == rule.kind and f.kind not in told]
+        own = [f for f in members if f.kind == rule.kind and f.kind not in reported]
         if rule.impact is Impact.TIME:
             yield from (said(f"{rule.kind}/impact", lasted=_lasted(f, ended=ended)) for f in own)
         elif rule.impact is Impact.HIT and (affected := hit(f for f in own if f.places)):

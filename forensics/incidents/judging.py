@@ -19,7 +19,7 @@ from forensics import rule_files
 from forensics.incidents.findings import FindingRows, Findings, urgency, worst_first
 from forensics.incidents.incidents import ClusterFindings, Incident, recurring_of_each
 from forensics.invariants import checked
-from forensics.invariants.declared import Told
+from forensics.invariants.declared import Checked
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule
@@ -205,11 +205,11 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     partitions = _by_cluster(judged.kept())
     release()
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
-    by_life = {n: _of_cluster(life, Findings(findings, n, asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
+    by_life = {n: _of_cluster(run, Findings(findings, n, asked), partitions.get(n, nothing)) for n, run in cluster.by_number.items()}
     past = [events for number, events in by_life.items() if number != cluster.number]
     states = partitions.get(cluster.number, nothing)
     own_findings = distinct([*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())])
-    folded = checked(Told(own_findings, states, cluster, asked))
+    folded = checked(Checked(own_findings, states, cluster, asked))
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
     return Conclusion(in_order(folded), found_incidents, states)
 

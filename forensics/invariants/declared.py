@@ -58,7 +58,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Told:
+class Checked:
     """What a report says."""
 
     findings: Sequence[Finding]
@@ -80,7 +80,7 @@ class Told:
     def begun(self) -> dict[tuple[int, int], list[datetime]]:
         """When the processes of each node of each cluster began."""
         return {
-            (number, node.id): sorted(life.begin_at for life in node.lives if life.begin_at is not None)
+            (number, node.id): sorted(run.begin_at for run in node.runs if run.begin_at is not None)
             for number, cluster in self.cluster.by_number.items()
             for node in cluster.nodes.values()
         }
@@ -130,12 +130,12 @@ def _until_alive(end: Ended, others: Iterable[Ended]) -> Ended:
     return replace(end, next=min((end.next, *alive)))
 
 
-Invariant = Callable[[Told], Iterator[Violation]]
+Invariant = Callable[[Checked], Iterator[Violation]]
 
 
-def violations(told: Told) -> Iterator[Violation]:
+def violations(report: Checked) -> Iterator[Violation]:
     for invariant in INVARIANTS:
-        yield from invariant(told)
+        yield from invariant(report)
 
 
 def _violated(
@@ -158,20 +158,20 @@ def _of_state(row: Mapping[str, Any]) -> tuple[Evidence]:
     return (Evidence("partitions", None, None, " ".join(f"{name}={row[name]}" for name in STATE)),)
 
 
-def running_while_dead(told: Told) -> Iterator[Violation]:
+def running_while_dead(report: Checked) -> Iterator[Violation]:
     """A process is not stuck, slow or fenced while it runs after the last line that shows it alive, until the next one begins."""
-    for f in told.findings:
+    for f in report.findings:
         if f.confidence == "possible" or f.start is None or f.message not in rule_of(f.kind).alive:
             continue
         for broker in f.brokers:
-            for end in told.ends.get((f.cluster, broker), ()):
+            for end in report.ends.get((f.cluster, broker), ()):
                 if end.alive < f.start < end.next:
                     yield _violated("running-while-dead", f, end.finding, broker=broker, at=f.start, of=f.kind, other=end.finding.kind)
 
 
-def one_end(told: Told) -> Iterator[Violation]:
+def one_end(report: Checked) -> Iterator[Violation]:
     """A process that crashed was not stopped cleanly."""
-    for (_, broker), own in told.ends.items():
+    for (_, broker), own in report.ends.items():
         for crash in (e for e in own if rule_of(e.finding.kind).purpose is Purpose.CRASH):
             for other in (e for e in own if e.next == crash.next and _clean(e.finding)):
                 yield _violated("one-end", crash.finding, other.finding, broker=broker, of=crash.finding.kind, other=other.finding.kind)
@@ -182,8 +182,8 @@ def _clean(f: Finding) -> bool:
     return purpose is Purpose.CLEAN_STOP or (purpose is Purpose.RETURN and bool(dict(f.values).get("cleanly")))
 
 
-def begins_before_it_ends(told: Told) -> Iterator[Violation]:
-    for f in told.findings:
+def begins_before_it_ends(report: Checked) -> Iterator[Violation]:
+    for f in report.findings:
         spans = [(f.start, f.start_latest), (f.start, f.end), *((p.start, p.end) for p in f.places)]
         written = [(p.written.since, p.written.until) for p in places(f) if p.written is not None]
         for kind, own in (("finding", spans), ("written", written)):
@@ -194,19 +194,19 @@ def begins_before_it_ends(told: Told) -> Iterator[Violation]:
                 yield _violated("begins-before-it-ends", f, leaves=leaves, of=f.kind, span=kind, start=wrong[0], end=wrong[1])
 
 
-def inside_the_evidence(told: Told) -> Iterator[Violation]:
-    lives = told.cluster.by_number.values()
-    of_files = (at for own in lives for s in own.sources for at in (s.last, s.modified, *(before for _, before, _ in s.steps_back)))
-    if (until := max((at for at in (*(own.until for own in lives), *of_files) if at is not None), default=None)) is None:
+def inside_the_evidence(report: Checked) -> Iterator[Violation]:
+    clusters = report.cluster.by_number.values()
+    of_files = (at for own in clusters for s in own.sources for at in (s.last, s.modified, *(before for _, before, _ in s.steps_back)))
+    if (until := max((at for at in (*(own.until for own in clusters), *of_files) if at is not None), default=None)) is None:
         return
-    for f in told.findings:
+    for f in report.findings:
         if (late := next((at for at in (f.start, f.end) if at is not None and at > until + ISR_TOLERANCE), None)) is not None:
             yield _violated("inside-the-evidence", f, leaves="probable", of=f.kind, at=late, until=until)
 
 
-def counts_add_up(told: Told) -> Iterator[Violation]:
+def counts_add_up(report: Checked) -> Iterator[Violation]:
     """No more records than offsets, and what is recoverable and what is missing are the lost offsets, each once."""
-    for own in told.losses.values():
+    for own in report.losses.values():
         for f, p in own:
             lost = joined(part.offsets for part in p.parts)
             if (total := _length(lost)) is None:
@@ -225,19 +225,19 @@ def _length(ranges: Iterable[Range]) -> int | None:
     return None if None in lengths else sum(n for n in lengths if n is not None)
 
 
-def offered_are_the_lost(told: Told) -> Iterator[Violation]:
+def offered_are_the_lost(report: Checked) -> Iterator[Violation]:
     """Records that are offered as the lost ones were written before the epoch in which these were lost began."""
-    for own in told.losses.values():
+    for own in report.losses.values():
         for f, p in own:
             held = p.salvageable.held if p.salvageable is not None and f.cause in OF_ELECTIONS and p.leader_epoch is not None else ()
             if (new := next((h for h in held if h.leader_epoch >= (p.leader_epoch or 0)), None)) is not None:
                 yield _violated("offered-are-the-lost", f, leaves="probable", place=p.name, source=new.source, epoch=new.leader_epoch)
 
 
-def one_cut_one_place(told: Told) -> Iterator[Violation]:
+def one_cut_one_place(report: Checked) -> Iterator[Violation]:
     """What the report asks of the reader about one event of one partition and group is one step."""
     steps: dict[Any, list[Finding]] = defaultdict(list)
-    for f in told.findings:
+    for f in report.findings:
         if f.topic is not None and f.groups and not f.loss and not f.folds and named_in_steps(f.message_id):
             steps[f.message_id, f.cluster, f.topic, f.partition, f.leader_epoch, f.brokers, f.groups].append(f)
     for (message, *_), own in steps.items():
@@ -248,17 +248,17 @@ def one_cut_one_place(told: Told) -> Iterator[Violation]:
                 yield _violated("one-cut-one-place", *own, place=own[0].name, groups=own[0].groups, number=len(said))
 
 
-def now_is_the_last_state(told: Told) -> Iterator[Violation]:
+def now_is_the_last_state(report: Checked) -> Iterator[Violation]:
     """What is not over when the evidence ends is so in the last state of the partition."""
     open_: dict[tuple[str | None, int | None], list[tuple[str, Finding]]] = defaultdict(list)
-    for f in told.findings:
+    for f in report.findings:
         if f.confidence != "possible" and not f.cluster and (over_when := rule_of(f.kind).over_when) is not None:
             for p in places(f):
                 if p.end is None:
                     open_[p.topic, p.partition].append((over_when, f))
     if not open_:
         return
-    for row in told.states():
+    for row in report.states():
         replicas = {*(row["replicas"] or ())}
         now = {
             "led": (row["leader"] if row["leader"] is not None else -1) >= 0,
@@ -270,19 +270,19 @@ def now_is_the_last_state(told: Told) -> Iterator[Violation]:
                 yield _violated("now-is-the-last-state", f, place=_name(row), of=f.kind)
 
 
-def ids_differ(told: Told) -> Iterator[Violation]:
+def ids_differ(report: Checked) -> Iterator[Violation]:
     alike: dict[str, list[Finding]] = defaultdict(list)
-    for f in told.findings:
+    for f in report.findings:
         alike[f.id].append(f)
     for id_, own in alike.items():
         if len(own) > 1:
             yield _violated("ids-differ", leaves="certain", evidence=own[0].evidence, id=id_, number=len(own))
 
 
-def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
+def verdicts_are_those_of_losses(report: Checked) -> Iterator[Violation]:
     """Lost: a loss that is sure, and was not surely uncommitted; unknown: none that was surely committed; a cut tail: only uncommitted ones."""
-    for row in told.states():
-        own = told.losses.get((0, row["topic"], row["partition"]), ())
+    for row in report.states():
+        own = report.losses.get((0, row["topic"], row["partition"]), ())
         own = [(f, p) for f, p in own if f.cause != FOREIGN or row["verdict"] == LOST]
         sure = {part.committed for _, p in own for part in p.parts if part.confidence != "possible"}
         verdict = row["verdict"]
@@ -294,22 +294,22 @@ def verdicts_are_those_of_losses(told: Told) -> Iterator[Violation]:
             )
 
 
-def gone_has_an_end(told: Told) -> Iterator[Violation]:
+def gone_has_an_end(report: Checked) -> Iterator[Violation]:
     """A verdict states that offsets are gone only up to where evidence shows that they were there."""
-    for row, why in told.reasons(*GONE):
+    for row, why in report.reasons(*GONE):
         ranges = dict(why.values).get("offsets") if isinstance(why, Message) and why.id in GONE else None
         if isinstance(ranges, tuple) and any(isinstance(r, Range) and r.end is None for r in ranges):
-            own = told.losses.get((0, row["topic"], row["partition"]), ())
+            own = report.losses.get((0, row["topic"], row["partition"]), ())
             evidence = next((f.evidence for f, _ in own), ())
             yield _violated("gone-has-an-end", evidence=evidence, place=_name(row))
 
 
-def asked_for_is_not_there(told: Told) -> Iterator[Violation]:
+def asked_for_is_not_there(report: Checked) -> Iterator[Violation]:
     """A reason that asks for a file names none that was collected, unless it says what is missing of it."""
     there: dict[tuple[str, Value], str] = {}
-    for s in (s for s in told.cluster.sources if not s.problem):
+    for s in (s for s in report.cluster.sources if not s.problem):
         there |= {(id_, node): s.path for id_, kinds in ASKED.items() if s.kind in kinds for node in s.nodes}
-    for row, why in told.reasons(*ASKED):
+    for row, why in report.reasons(*ASKED):
         for m in _messages(why):
             broker = dict(m.values).get("broker")
             if m.id in ASKED and (path := there.get((m.id, broker))) is not None:
@@ -327,14 +327,14 @@ def _messages(value: Value) -> Iterator[Message]:
             yield from _messages(inner)
 
 
-def causes_come_first(told: Told) -> Iterator[Violation]:
+def causes_come_first(report: Checked) -> Iterator[Violation]:
     """A process that was alive after a loss did not cause it by its crash: the incident of a loss has another cause, too."""
     roots: dict[str, list[Finding]] = defaultdict(list)
-    for f in told.findings:
+    for f in report.findings:
         rule = rule_of(f.kind)
         if f.incident is not None and f.start is not None and rule.root and (not rule.root_causes or f.cause in rule.root_causes):
             roots[f.incident].append(f)
-    for f in told.findings:
+    for f in report.findings:
         if f.loss and f.incident is not None and (at := f.end) is not None:
             own = [r for r in roots[f.incident] if not {*r.brokers}.isdisjoint(f.brokers)]
             late = [r for r in own if r.start is not None and r.start > at + ISR_TOLERANCE and rule_of(r.kind).purpose is Purpose.CRASH]
@@ -344,9 +344,9 @@ def causes_come_first(told: Told) -> Iterator[Violation]:
                 )
 
 
-def states_hold_together(told: Told) -> Iterator[Violation]:
+def states_hold_together(report: Checked) -> Iterator[Violation]:
     """The leader is a replica, in-sync replicas are replicas, and nothing is committed beyond the end of the log."""
-    for row in told.states():
+    for row in report.states():
         replicas, members = {*(row["replicas"] or ())}, {*(row["isr"] or ()), *(b for b in (row["leader"],) if b is not None and b >= 0)}
         hw, end = row["high_watermark"], row["log_end_offset"]
         if (replicas and not members <= replicas) or (hw is not None and end is not None and hw > end):

@@ -15,8 +15,8 @@ from forensics.output.sanitise import UNSEEN
 
 def encoded(value: Any, **form: Any) -> str:
     """`form` is passed to json.dumps."""
-    told = _encoder(**form).encode(value)
-    return told if told.isascii() and "\x7f" not in told else UNSEEN.sub(_escaped, told)
+    text = _encoder(**form).encode(value)
+    return text if text.isascii() and "\x7f" not in text else UNSEEN.sub(_escaped, text)
 
 
 @cache

@@ -75,7 +75,7 @@ def by_order(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int
 
 def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
     if term.before is not None:
-        missed = term.state is not None and between(term.before, term.state, isr_told=True)
+        missed = term.state is not None and between(term.before, term.state, isr_observable=True)
         return term.before.leader != term.leader or (isinstance(missed, Gap) and bool(missed.epochs))
     unclean = _statements(term, timeline) or (term.state is not None and term.state.recovering)
     if unclean and (led := [e.previous_leader for e in term.evidence if e.previous_leader is not None]):
@@ -91,7 +91,7 @@ def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> C
         return None
     if before is state:  # its leader was restarted within it
         return Contiguous(before, state)
-    return between(before, state, isr_told=isr_changes_observable(before.leader, timeline, cluster, before.at))
+    return between(before, state, isr_observable=isr_changes_observable(before.leader, timeline, cluster, before.at))
 
 
 def _statements(term: Term, timeline: PartitionTimeline) -> list[Event]:

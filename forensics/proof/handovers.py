@@ -221,7 +221,7 @@ def _counted(row: _Draft, gaps: Sequence[Gap], cluster: Cluster) -> _Draft:
 def _gaps(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Gap, tuple[int, int] | None], ...]:
     """The gaps between states, each with the order of the term in whose row it counts; None: the row of the end. Gaps before the first term
     are in no row: begin_gaps reports them."""
-    found = ((between(one, other, isr_told=True), one, other) for one, other in pairwise(timeline.states))
+    found = ((between(one, other, isr_observable=True), one, other) for one, other in pairwise(timeline.states))
     return tuple(
         (gap, _order_of(other, timeline, cluster))
         for gap, one, other in found

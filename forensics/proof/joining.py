@@ -52,7 +52,7 @@ def _isr_reached_end(before: State, joined: State, timeline: PartitionTimeline, 
         return False
     led = (e.at for t in timeline.terms if t.epoch == joined.leader_epoch for e in t.evidence if e.at is not None)
     stood = joined.at - max(before.at, *led) > 2 * timedelta(milliseconds=limit)
-    whole = isinstance(between(before, joined, isr_told=True), Contiguous)
+    whole = isinstance(between(before, joined, isr_observable=True), Contiguous)
     return stood and whole and bool(would_show(joined.leader, cluster, ORDER, CLOCK))
 
 

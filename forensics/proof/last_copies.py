@@ -65,7 +65,7 @@ def _crashed(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> bool
     availability, final = cluster.availability(broker), timeline.states[-1]
     if (gone := availability.gone) is not None:
         return gone.how != CONTROLLED
-    if not availability.lives:  # nothing of it was collected
+    if not availability.runs:  # nothing of it was collected
         lost = next((e.at for e in availability.said("lost")[-1:]), None)
         stopped = lost is not None and availability.between("stop", lost - CRASH_NOTICED, lost + CRASH_NOTICED)
         return lost is not None and not stopped and availability.returned(lost) is None

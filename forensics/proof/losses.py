@@ -173,7 +173,7 @@ def holders(hop: LeaderTransition) -> Iterator[tuple[int, int, int]]:
 def _intact(broker: int, cluster: Cluster) -> bool:
     """Its last process stopped cleanly, or runs when the evidence ends."""
     availability = cluster.availability(broker)
-    return availability.running is not None or (bool(availability.lives) and availability.lives[-1].outcome == "stopped")
+    return availability.running is not None or (bool(availability.runs) and availability.runs[-1].outcome == "stopped")
 
 
 def loss_of(row: Handover, hop: LeaderTransition) -> Loss | None:

@@ -125,7 +125,7 @@ class LeaderTransition:
             state = states[place]
             if state.leader == broker:
                 return None
-            if joined is not None and (broker not in state.isr or isinstance(between(state, joined, isr_told=True), Gap)):
+            if joined is not None and (broker not in state.isr or isinstance(between(state, joined, isr_observable=True), Gap)):
                 break
             joined = state
         return joined if joined is not None and not joined_with_all(joined, end, self.rows, self.timeline, self.cluster) else None
@@ -141,7 +141,7 @@ class LeaderTransition:
             and moment is not None
             and s.at is not None
             and s.at > moment
-            and not isinstance(between(prior, s, isr_told=True), Gap)
+            and not isinstance(between(prior, s, isr_observable=True), Gap)
             and joined_with_all(s, end, self.rows, self.timeline, self.cluster)
             for prior, s in pairwise(led)
             if s.leader not in (-1, broker) and s.leader_epoch < self.term.epoch
@@ -247,9 +247,9 @@ class LeaderTransition:
             return True
         after = dropwhile(lambda states: states[0] is not self.term.state, pairwise(reversed(self.timeline.states)))
         for state, before in after:
-            told = isr_changes_observable(before.leader, self.timeline, self.cluster, before.at)
+            observable = isr_changes_observable(before.leader, self.timeline, self.cluster, before.at)
             joined = self.leader in state.isr and self.leader not in before.isr
-            if joined or isinstance(between(before, state, isr_told=told), Gap):
+            if joined or isinstance(between(before, state, isr_observable=observable), Gap):
                 return True
             if before.at is not None and before.at <= max(known):
                 return False
@@ -428,7 +428,7 @@ class LeaderTransition:
             return True
         if self.replica is None or before is None or term.restart:
             return False
-        missing = between(before, term.state, isr_told=True) if term.state is not None else None
+        missing = between(before, term.state, isr_observable=True) if term.state is not None else None
         if before.leader != term.leader and not (isinstance(missing, Gap) and term.leader in before.isr):
             return False
         first = next((e for e in self.replica.events if self._starts_term(e) or self._shows_earlier_role(e)), None)

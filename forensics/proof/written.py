@@ -57,12 +57,12 @@ def _restarted(hop: LeaderTransition) -> datetime | None:
     """If the leader is the one before, in another process: when the process before had ended. From then on its log is another one."""
     if hop.earlier is None or hop.earlier.leader != hop.leader or hop.term.at is None:
         return None
-    runs = (r for r in hop.cluster.availability(hop.leader).lives if r.outcome != "failed")
-    lives = [r for r in runs if r.begin_at is None or r.begin_at <= hop.term.at]
-    now = lives[-1].begin_at if lives else None
+    ran = (r for r in hop.cluster.availability(hop.leader).runs if r.outcome != "failed")
+    runs = [r for r in ran if r.begin_at is None or r.begin_at <= hop.term.at]
+    now = runs[-1].begin_at if runs else None
     if now is None or (hop.earlier.at is not None and now <= hop.earlier.at):
         return None
-    ended = lives[-2].end_at if len(lives) > 1 and lives[-2].outcome == "stopped" else None
+    ended = runs[-2].end_at if len(runs) > 1 and runs[-2].outcome == "stopped" else None
     return min(now, ended) if ended is not None else now
 
 

@@ -54,8 +54,8 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 def crashes(nodes: Sequence[Node], cluster: Cluster, times: CrashTimes) -> Iterator[Crash]:
     for node in nodes:
         for outage in cluster.availability(node.id).outages:
-            if outage.life is not None and outage.how in (KILLED, MISSED) and id(outage.life.halted) not in errors_of_starts(cluster):
-                yield _crash(node, outage, outage.life, cluster, times)
+            if outage.run is not None and outage.how in (KILLED, MISSED) and id(outage.run.halted) not in errors_of_starts(cluster):
+                yield _crash(node, outage, outage.run, cluster, times)
 
 
 def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: CrashTimes) -> Crash:
@@ -107,9 +107,9 @@ def _confidence_if_missed(node: Node, outage: Outage, cluster: Cluster) -> str:
 _NEXT_TO_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 
-def _unclean(life: BrokerRun) -> list[Event]:
-    known = life.last_seen.cluster if life.last_seen is not None else None
-    return [e for e in life.evidence if shows_unclean_stop(e) and known in (None, e.cluster)]
+def _unclean(run: BrokerRun) -> list[Event]:
+    known = run.last_seen.cluster if run.last_seen is not None else None
+    return [e for e in run.evidence if shows_unclean_stop(e) and known in (None, e.cluster)]
 
 
 def _finding(crash: Crash, times: CrashTimes) -> Finding:

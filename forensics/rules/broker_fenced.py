@@ -54,7 +54,7 @@ def _fenced(event: Event) -> int | None:
 
 def _down(availability: Availability, event: Event, at: datetime) -> bool:
     """The broker was down, stopping or starting, so the fencing is a consequence; broker-crash or controlled-shutdown report it."""
-    if not availability.lives:
+    if not availability.runs:
         return event.event != "broker-fenced" or availability.joining(event)
     return (
         availability.joining(event) or availability.outage(at, SAME_FENCING) is not None or bool(availability.begun(at - SAME_FENCING, at))

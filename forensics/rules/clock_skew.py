@@ -33,9 +33,9 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
         if node.clock.days:
             by_days[node.clock.days].append(node)
     yield from (_dates(days, nodes) for days, nodes in sorted(by_days.items()))
-    told = {id(e): e for node in cluster.nodes.values() for e in node.clock.conflict}
+    conflicting = {id(e): e for node in cluster.nodes.values() for e in node.clock.conflict}
     if brokers := tuple(node.id for node in cluster.nodes.values() if node.clock.conflict):
-        yield Finding(confidence="possible", brokers=brokers, message="conflict", evidence=quote(told.values()))
+        yield Finding(confidence="possible", brokers=brokers, message="conflict", evidence=quote(conflicting.values()))
 
 
 def _dates(days: int, nodes: Sequence[Node]) -> Finding:

@@ -16,8 +16,8 @@ from forensics.rules.detectors.conditions import halted_node
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
-            if outage.life is not None and outage.clean and not _halted(outage.life, cluster):
-                yield _finding(node.id, who(node.id, cluster), outage.life, cluster)
+            if outage.run is not None and outage.clean and not _halted(outage.run, cluster):
+                yield _finding(node.id, who(node.id, cluster), outage.run, cluster)
 
 
 def _halted(run: BrokerRun, cluster: Cluster) -> bool:

@@ -91,7 +91,7 @@ def _renamed(cluster: Cluster) -> Iterator[Finding]:
 def _clusters(cluster: Cluster) -> Iterator[Finding]:
     """Disks of two clusters, or paths that name two clusters."""
     by_id: dict[str, Event] = {}
-    for event in (e for life in cluster.lives for e in life.of("log-directory-identity")):
+    for event in (e for each in cluster.clusters_until_now for e in each.of("log-directory-identity")):
         if event.value:
             by_id.setdefault(event.value, event)
     by_path: dict[str, str] = {}

@@ -113,7 +113,7 @@ def _replaced(cluster: Cluster, partitions: Rows) -> Iterator[tuple[int, datetim
     for _, row in emptied_logs(partitions):
         found[row["broker"], row["process_start"]].append(row)
     for (broker, begun), rows in sorted(found.items()):
-        if all(run.begin_at is not None and run.begin_at >= begun for run in cluster.availability(broker).lives):
+        if all(run.begin_at is not None and run.begin_at >= begun for run in cluster.availability(broker).runs):
             yield broker, begun, rows
 
 

@@ -43,7 +43,7 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
     end = max(end, since or end) if end is not None else None
     in_isr = any(row["in_sync_at"] is not None for _, row in own)
     alone = not in_isr and [n.id for n in cluster.nodes.values() if n.broker] == [broker]
-    first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
+    first = min((run.begin_at or datetime.min for run in cluster.availability(broker).runs), default=None)
     wrong = any(abs(node.clock.skew_ms) >= MIN_SKEW_MS for node in cluster.nodes.values())  # a corrected time may be before or after
     return Finding(
         severity="high" if sole or alone else "medium",
@@ -74,7 +74,7 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
 
 def _missing(broker: int, begun: datetime, cluster: Cluster) -> list[Event]:
     """The lines of the process before that a file of a log directory was missing."""
-    begins = (run.begin_at or datetime.min for run in cluster.availability(broker).lives)
+    begins = (run.begin_at or datetime.min for run in cluster.availability(broker).runs)
     before = max((at for at in begins if at < begun), default=begun)
     missing = (e for e in cluster.of("log-file-refused") if e.writer == broker and e.reason == "missing")
     return [e for e in missing if e.at is not None and before <= e.at < begun]
@@ -90,7 +90,7 @@ def _when(
         return max((at for at in in_sync if at <= missing[0].at), default=None), missing[0].at
     ended = cluster.availability(broker).ended_before(begun)
     # a clean stop writes to the log directories until its end, and a broker that has ended is in the ISR until others notice
-    last = ended.life.end_at if ended is not None and ended.clean and ended.life is not None else ended.since if ended is not None else None
+    last = ended.run.end_at if ended is not None and ended.clean and ended.run is not None else ended.since if ended is not None else None
     since = max((at for at in (last, *(at - session_time([broker], at, cluster) for at in in_sync)) if at is not None), default=None)
     return since, max(begun, since or begun)  # its clock may have been set back before the next process began
 

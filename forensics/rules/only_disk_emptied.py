@@ -19,11 +19,11 @@ from forensics.thresholds import LONGEST_START, NAMED
 
 
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    told = [(row["broker"], row["at"]) for _, row in emptied_logs(partitions)]
+    emptied = [(row["broker"], row["at"]) for _, row in emptied_logs(partitions)]
     for before, again in new_again(cluster):
         node, directory = again.writer, again.directory
         assert node is not None and directory is not None
-        if _used(node, before, again, cluster) and not any(b == node and _soon(again, at) for b, at in told):
+        if _used(node, before, again, cluster) and not any(b == node and _soon(again, at) for b, at in emptied):
             names = _only_there(node, again, partitions)
             if names or [n.id for n in cluster.nodes.values() if n.broker] == [node]:
                 yield _finding(node, directory, before, again, names, cluster)
@@ -31,7 +31,7 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
 
 def _used(node: int, before: Event, again: Event, cluster: Cluster) -> bool:
     """Whether a process was up after the first line, which had written the file then, and the second is of another process."""
-    ups = (run.up.at for run in cluster.availability(node).lives if run.up is not None)
+    ups = (run.up.at for run in cluster.availability(node).runs if run.up is not None)
     return any(at is not None and before.at is not None and again.at is not None and before.at <= at < again.at for at in ups)
 
 

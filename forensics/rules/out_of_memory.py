@@ -69,7 +69,7 @@ def _finding(errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Fi
     first, last, node, cause = errors[0], errors[-1], errors[0].writer, _kind(errors[0])
     ended = next((e for e in errors if ends_the_jvm(e)), None)
     crash = _crash(node, ended, cluster) if node is not None and ended is not None else None
-    time = times.of(crash, crash.life.node) if crash is not None and crash.life is not None else None
+    time = times.of(crash, crash.run.node) if crash is not None and crash.run is not None else None
     start, latest = (time.start, time.latest) if time is not None and first is ended else (first.at, None)
     back = cluster.next_of(node, last.at, "broker-starting") if node is not None else None
     until = crash.until if crash is not None else back.at if back is not None else None
@@ -101,7 +101,7 @@ def _finding(errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Fi
 
 def _crash(node: int, ended: Event, cluster: Cluster) -> Outage | None:
     """The crash with which the JVM ended. Its line has no time: its event has that of the line before."""
-    crashes = (o for o in cluster.availability(node).outages if o.how == KILLED and o.life is not None)
+    crashes = (o for o in cluster.availability(node).outages if o.how == KILLED and o.run is not None)
     return next((o for o in crashes if ended.at is not None and (o.until is None or o.until > ended.at)), None)
 
 

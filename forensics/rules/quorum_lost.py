@@ -55,7 +55,7 @@ def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: C
             affected=len(leaderless) or None,
             last_leader=_voter(w.leader, cluster) if w.leader is not None else None,
             epoch=w.epoch,
-            ends=tuple(_ended(a, a.life.node, cluster, times) for a in w.down if a.life is not None),
+            ends=tuple(_ended(a, a.run.node, cluster, times) for a in w.down if a.run is not None),
             no_record=(w.start, w.end) if RECORDS in w.shown_by else None,
             searching=searching if w.searching else None,
             searched=w.searched,
@@ -84,13 +84,13 @@ def _latest(w: NoLeader, times: CrashTimes) -> datetime:
     """When the quorum had lost its majority at the latest: the time of each crash is known best from all evidence."""
     if DOWN not in w.shown_by:
         return w.latest
-    ends = sorted(at for a in w.down if a.life is not None and (at := times.of(a, a.life.node).latest or a.down_from) is not None)
+    ends = sorted(at for a in w.down if a.run is not None and (at := times.of(a, a.run.node).latest or a.down_from) is not None)
     needed = len(w.voters) - w.majority
     return min(w.latest, ends[needed]) if len(ends) > needed else w.latest
 
 
 def _crash_kind(w: NoLeader, cluster: Cluster) -> str:
-    gone = {a.life.node for a in w.down if a.life is not None and a.how != CONTROLLED}
+    gone = {a.run.node for a in w.down if a.run is not None and a.how != CONTROLLED}
     return "controller-crash" if gone & cluster.controllers else "broker-crash"
 
 
@@ -106,7 +106,7 @@ def _voter(node: int, cluster: Cluster) -> Message:
 
 
 def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[Message]:
-    down = [a.life.node for a in w.down if a.life is not None and a.until is None]
+    down = [a.run.node for a in w.down if a.run is not None and a.until is None]
     known: dict[str, Value] = {"gone": by_role(w.gone, cluster.controllers), "majority": w.majority, "voters": len(w.voters)}
     if w.end is None:
         if down and w.voters:

@@ -8,12 +8,12 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
-from forensics.rules.topic_recreated import deletions, lives
+from forensics.rules.topic_recreated import deletions, incarnations
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
-        gone, again = lives(topic, events, cluster)[-1]
+        gone, again = incarnations(topic, events, cluster)[-1]
         if again is None:
             yield _finding(topic, gone)
 

@@ -22,7 +22,7 @@ def deletions(cluster: Cluster) -> dict[str, list[Event]]:
     return found
 
 
-def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[list[Event], Event | None]]:
+def incarnations(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[list[Event], Event | None]]:
     """The deletions of a topic, each with the creation after it; None after the last one of a topic that was not created again. A source
     may report a deletion late, and a deletion and the creation of another topic id may have the same time."""
     created = [e for e in cluster.of("topic-created", "metadata-topic", topic=topic) if e.at is not None]
@@ -46,7 +46,7 @@ def _of_other_id(created: Event, deleted: Sequence[Event]) -> bool:
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
-        for gone, again in lives(topic, events, cluster):
+        for gone, again in incarnations(topic, events, cluster):
             if again is not None:
                 yield _finding(topic, gone, again)
 

@@ -90,13 +90,13 @@ class Tools:
         wanted = ["max.in.flight.requests.per.connection=1", *(["enable.idempotence=true"] if self._since(0, 11) else [])]
         if largest > _LARGE:
             wanted.append(f"max.request.size={2 * largest}")
-        told = [
+        options = [
             "--request-required-acks all",
             *([f"--compression-codec={codec}"] if codec else []),
             *(f"{of_producer} {setting}" for setting in wanted),
         ]
-        told += [f"{of_lines} {k}={v}" for k, v in properties.items()]
-        return f"kafka-console-producer.sh {where} {option('--topic', topic)} {' '.join(told)} < {shlex.quote(file)}"
+        options += [f"{of_lines} {k}={v}" for k, v in properties.items()]
+        return f"kafka-console-producer.sh {where} {option('--topic', topic)} {' '.join(options)} < {shlex.quote(file)}"
 
     @property
     def unclean_at_once(self) -> bool:

@@ -44,7 +44,7 @@ _UNREAD = tuple(
 
 
 def _problem_of(head: Head) -> str | None:
-    return next((told for begins, told in _UNREAD if begins.match(head.text)), None)
+    return next((words for begins, words in _UNREAD if begins.match(head.text)), None)
 
 
 def _is_unread(head: Head) -> bool:

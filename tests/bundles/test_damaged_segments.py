@@ -27,7 +27,7 @@ BELOW, FIRST_LOST, INSIDE, LAST = 12, 22, 30, 35
 DAMAGES = (damaged.payload_flipped, damaged.length_damaged, damaged.magic_damaged, damaged.zeroed, damaged.torn)
 
 
-class Told(NamedTuple):
+class Checked(NamedTuple):
     verdicts: dict[str, str]
     findings: Sequence[Finding]
 
@@ -36,18 +36,18 @@ class Told(NamedTuple):
 
 
 @cache
-def unchanged(name: str) -> Told:
+def unchanged(name: str) -> Checked:
     return told(bundle(name))
 
 
 @cache
-def without_checkpoint(name: str) -> Told:
+def without_checkpoint(name: str) -> Checked:
     return told(without(bundle(name), CHECKPOINT))
 
 
-def told(files: Files) -> Told:
+def told(files: Files) -> Checked:
     found: Report = taken.report(files)
-    return Told({f"{p['topic']}-{p['partition']}": p["verdict"] for p in found.partitions}, local.spread(found.findings))
+    return Checked({f"{p['topic']}-{p['partition']}": p["verdict"] for p in found.partitions}, local.spread(found.findings))
 
 
 def whole(name: str, path: str) -> tuple[int, ...]:
@@ -55,11 +55,11 @@ def whole(name: str, path: str) -> tuple[int, ...]:
     return tuple(range(len(damaged.frames(bundle(name)[path].content))))
 
 
-def of_loss(found: Told, name: str) -> list[tuple[str, Range, bool | None]]:
+def of_loss(found: Checked, name: str) -> list[tuple[str, Range, bool | None]]:
     return [(f.confidence, r, f.committed) for f in found.of("data-loss", name) for r in f.offsets]
 
 
-def corrupt(found: Told, name: str) -> list[tuple[str, tuple[int, ...], tuple[Range, ...]]]:
+def corrupt(found: Checked, name: str) -> list[tuple[str, tuple[int, ...], tuple[Range, ...]]]:
     return [(f.severity, f.brokers, f.offsets) for f in found.of("segment-corrupt", name)]
 
 

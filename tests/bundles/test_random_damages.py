@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pytest
 
 from forensics.model.findings import Finding
-from tests.bundles.test_damaged_segments import Told, told
+from tests.bundles.test_damaged_segments import Checked, told
 from tests.support.shapes import Files, bundle
 
 CLAIMS = ("data-loss", "log-divergence", "unclean-election")
@@ -41,7 +41,7 @@ def damaged(files: Files, chance: random.Random) -> Files:
     return files | {path: files[path]._replace(content=damage(files[path].content, chance)) for path in chance.sample(binary, 3)}
 
 
-def claims(found: Told) -> Iterable[tuple[Finding, str]]:
+def claims(found: Checked) -> Iterable[tuple[Finding, str]]:
     return ((f, f"{f.kind} {f.name}") for f in found.findings if f.kind in CLAIMS and f.confidence in SURE)
 
 

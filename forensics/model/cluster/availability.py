@@ -109,12 +109,12 @@ class BrokerRun:
     def within(self, cluster: int) -> BrokerRun:
         """The part of the run within one of its clusters."""
         born = self.begin.cluster if self.begin is not None else None
-        life = self if born in (cluster, None) else replace(self, begin=None)
+        run = self if born in (cluster, None) else replace(self, begin=None)
         if cluster == max(self.clusters, default=cluster):
-            return life
-        before = [e for e in life.evidence if e.cluster == cluster]
+            return run
+        before = [e for e in run.evidence if e.cluster == cluster]
         last = self.seen.get(cluster)
-        return replace(life, end=None, outcome="running", halted=None, stopping=None, controlled=None, last_seen=last, evidence=before)
+        return replace(run, end=None, outcome="running", halted=None, stopping=None, controlled=None, last_seen=last, evidence=before)
 
     @property
     def begin_at(self) -> datetime | None:
@@ -148,18 +148,18 @@ class Spans(Generic[S]):
                 yield self.all[place]
 
 
-def of_controller(life: BrokerRun) -> BrokerRun:
+def of_controller(run: BrokerRun) -> BrokerRun:
     """The run of a node that is only a controller. It has no logs to close and prints no marker: a stop that it announced is clean."""
-    told = life.stopping or life.signal
-    return replace(life, outcome="stopped", end=told) if life.outcome == "crashed" and told is not None else life
+    asked = run.stopping or run.signal
+    return replace(run, outcome="stopped", end=asked) if run.outcome == "crashed" and asked is not None else run
 
 
-def by_time(lives: Iterable[BrokerRun]) -> Spans[BrokerRun]:
+def by_time(runs: Iterable[BrokerRun]) -> Spans[BrokerRun]:
     """A node's runs, searchable by time."""
-    return Spans(lives, lambda life: life.begin_at, lambda life: life.end_at)
+    return Spans(runs, lambda run: run.begin_at, lambda run: run.end_at)
 
 
-def lives(node: int, events: Iterable[Event]) -> list[BrokerRun]:
+def runs(node: int, events: Iterable[Event]) -> list[BrokerRun]:
     """A broker's runs from its own lines, in file order.
 
     A start without a completed stop before it means a crash (Kafka prints nothing when it is killed), unless the start itself found the
@@ -428,8 +428,8 @@ def spoken(event: Event) -> bool:
     return event.line is not None and event.event not in _READ
 
 
-def _alive(life: BrokerRun) -> bool:
-    return life.begin is not None or life.last_seen is not None
+def _alive(run: BrokerRun) -> bool:
+    return run.begin is not None or run.last_seen is not None
 
 
 def _settle_by_marker(found: list[BrokerRun], current: BrokerRun, marker: Event) -> None:
@@ -464,7 +464,7 @@ class Outage:
     """A span in which a broker was stopping or down."""
 
     how: str
-    life: BrokerRun | None
+    run: BrokerRun | None
     """The run that ended; None if only a controller reported it."""
     since: datetime | None
     """The first event of the stop; for a crash, which prints nothing, the last line in any of its logs: it ran at least until then. Lines
@@ -482,7 +482,7 @@ class Outage:
     @property
     def begun(self) -> datetime | None:
         """From when on others may have noticed it: a process that was killed while it was stopping had left ISRs before it ended."""
-        asked = self.life.asked.at if self.how == KILLED and self.life is not None and self.life.asked is not None else None
+        asked = self.run.asked.at if self.how == KILLED and self.run is not None and self.run.asked is not None else None
         return asked if asked is not None and (self.since is None or asked < self.since) else self.since
 
     @property
@@ -493,19 +493,19 @@ class Outage:
     @property
     def clean(self) -> bool:
         """Whether the shutdown is known to be complete."""
-        return self.how == CONTROLLED and self.life is not None and self.life.outcome == "stopped"
+        return self.how == CONTROLLED and self.run is not None and self.run.outcome == "stopped"
 
     @property
     def ending(self) -> Message:
         """How the process ended, in words that all use."""
         if self.how == CONTROLLED:
             return said(f"end/{'clean' if self.clean else 'asked'}")
-        return said(f"end/{self.life.ending if self.life is not None else 'crashed'}")
+        return said(f"end/{self.run.ending if self.run is not None else 'crashed'}")
 
     @property
     def stopped(self) -> datetime | None:
         """When a controlled shutdown was complete, if its own lines show that."""
-        return self.life.end_at if self.how == CONTROLLED and self.life is not None else None
+        return self.run.end_at if self.how == CONTROLLED and self.run is not None else None
 
     @property
     def down_from(self) -> datetime | None:
@@ -517,13 +517,13 @@ class Outage:
         """The latest time at which the process can have ended, by the clock of the node that noticed it."""
         if self.noticed is None or self.noticed.at is None:
             return None
-        latest = self.noticed.at + (CLOCK_TOLERANCE if self.life is None or self.noticed.writer != self.life.node else timedelta(0))
+        latest = self.noticed.at + (CLOCK_TOLERANCE if self.run is None or self.noticed.writer != self.run.node else timedelta(0))
         return latest if self.since is None else max(latest, self.since)
 
     @property
     def followed(self) -> datetime | None:
         """When the next process began, even if its start failed: from then on, lines are not of the process that ended."""
-        after = self.life.followed if self.life is not None else None
+        after = self.run.followed if self.run is not None else None
         return after.at if after is not None else self.until
 
     def covers(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> bool:
@@ -537,18 +537,16 @@ class Outage:
 class Availability:
     """The availability of one broker."""
 
-    def __init__(
-        self, broker: int, lives: Sequence[BrokerRun], said: Mapping[str, Sequence[Event]], last_lines: Sequence[datetime]
-    ) -> None:
+    def __init__(self, broker: int, runs: Sequence[BrokerRun], said: Mapping[str, Sequence[Event]], last_lines: Sequence[datetime]) -> None:
         """`last_lines`: times of its own last line in each of its logs, ascending."""
-        self.broker, self.lives = broker, lives
+        self.broker, self.runs = broker, runs
         self._said, self._last_lines, self._last_line = said, last_lines, last_lines[-1] if last_lines else None
-        ran = [life for life in lives if life.outcome != "failed"]
+        ran = [run for run in runs if run.outcome != "failed"]
         self._lived = by_time(ran)
-        self._begun = sorted(life.begin_at for life in ran if life.begin_at is not None)
+        self._begun = sorted(run.begin_at for run in ran if run.begin_at is not None)
         self.unbegun = len(self._begun) < len(ran)
         """Whether some run has no beginning in the evidence."""
-        own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
+        own = [a for index, run in enumerate(runs) if (a := self._of_life(index, run)) is not None]
         missed = self._missed()
         self._away = _spans(own)
         asked = [self._asked(e, e.at) for e in self.said("stop") if e.at is not None and self.outage(e.at) is None]
@@ -558,7 +556,7 @@ class Availability:
     @property
     def running(self) -> BrokerRun | None:
         """The run that continues at the end of the evidence."""
-        last = self.lives[-1] if self.lives else None
+        last = self.runs[-1] if self.runs else None
         return last if last is not None and last.outcome == "running" and self.missed is None else None
 
     @property
@@ -655,41 +653,41 @@ class Availability:
         return any(a.overlaps(start, end) for a in self.outages)
 
     def end_of(self, run: BrokerRun | None) -> Outage | None:
-        return next((a for a in self.outages if run is not None and a.life is run), None)
+        return next((a for a in self.outages if run is not None and a.run is run), None)
 
     def ended_before(self, begin: datetime | None) -> Outage | None:
         """The end of the process before the process that began at a time."""
-        return next((a for a in reversed(self.outages) if a.until == begin and a.life is not None and a.how != MISSED), None)
+        return next((a for a in reversed(self.outages) if a.until == begin and a.run is not None and a.how != MISSED), None)
 
     def outage(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> Outage | None:
         """The last outage that covers a time."""
         return next((a for a in self._away.within(at - slack, at + slack) if a.covers(at, slack)), None)
 
-    def _of_life(self, index: int, life: BrokerRun) -> Outage | None:
-        again = next((x for x in map(self.lives.__getitem__, range(index + 1, len(self.lives))) if x.outcome != "failed"), None)
+    def _of_life(self, index: int, run: BrokerRun) -> Outage | None:
+        again = next((x for x in map(self.runs.__getitem__, range(index + 1, len(self.runs))) if x.outcome != "failed"), None)
         until = again.begin_at if again is not None else None
-        last = life.last_seen.at if life.last_seen is not None else life.begin_at
-        if (stop := life.stop) is not None:
-            begun = stop if stop.event not in _UNDATED else life.controlled
+        last = run.last_seen.at if run.last_seen is not None else run.begin_at
+        if (stop := run.stop) is not None:
+            begun = stop if stop.event not in _UNDATED else run.controlled
             since = begun.at if begun is not None else last
-            return Outage(CONTROLLED, life, since, until, max(until, life.end_at) if until and life.end_at else None, stop)
-        if life.outcome == "running" and (asked := life.asked) is not None:
-            return Outage(CONTROLLED, life, asked.at, until, until, asked)  # its log ends before the stop is complete
-        if life.outcome != "crashed" or life.end is None:
+            return Outage(CONTROLLED, run, since, until, max(until, run.end_at) if until and run.end_at else None, stop)
+        if run.outcome == "running" and (asked := run.asked) is not None:
+            return Outage(CONTROLLED, run, asked.at, until, until, asked)  # its log ends before the stop is complete
+        if run.outcome != "crashed" or run.end is None:
             return None
-        if life.handed_over is not None:
-            return Outage(CONTROLLED, life, (life.stopping or life.handed_over).at, until, until, life.handed_over)
-        return self._crash(life, last, until, life.end)
+        if run.handed_over is not None:
+            return Outage(CONTROLLED, run, (run.stopping or run.handed_over).at, until, until, run.handed_over)
+        return self._crash(run, last, until, run.end)
 
-    def _crash(self, life: BrokerRun, last: datetime | None, until: datetime | None, shown: Event) -> Outage:
-        followed = life.followed.at if life.followed is not None else None
+    def _crash(self, run: BrokerRun, last: datetime | None, until: datetime | None, shown: Event) -> Outage:
+        followed = run.followed.at if run.followed is not None else None
         known = self._registered(until) if until is not None else None
-        if life.halted is not None or last is None or followed is None:
-            return Outage(KILLED, life, last, until, known, shown, noticed=life.followed if life.halted is None else None)
+        if run.halted is not None or last is None or followed is None:
+            return Outage(KILLED, run, last, until, known, shown, noticed=run.followed if run.halted is None else None)
         of_logs = self._last_lines[: bisect_left(self._last_lines, followed)][-1:]
         last = max(last, *of_logs) if of_logs else last
-        lost = next((e for e in self.between("lost", last, followed) if e.writer != self.broker), life.followed)
-        return Outage(KILLED, life, last, until, known, shown, noticed=self._unreachable(last, lost) or lost)
+        lost = next((e for e in self.between("lost", last, followed) if e.writer != self.broker), run.followed)
+        return Outage(KILLED, run, last, until, known, shown, noticed=self._unreachable(last, lost) or lost)
 
     def _unreachable(self, last: datetime, noticed: Event | None) -> Event | None:
         """When the first of the nodes that could not reach it from then on until `noticed` lost its connection. A connection that was lost
@@ -717,8 +715,8 @@ class Availability:
     def _missed(self) -> Iterator[Outage]:
         """Outages of a run whose log ends without a stop, if other nodes reported it gone and not that it came back. The log of a broker
         that runs while its files are collected ends in the same way, but no node reports it gone."""
-        life, last_line = self.lives[-1] if self.lives else None, self._last_line
-        if life is None or life.outcome != "running" or last_line is None or life.asked is not None:
+        run, last_line = self.runs[-1] if self.runs else None, self._last_line
+        if run is None or run.outcome != "running" or last_line is None or run.asked is not None:
             return
         gone = [
             *self.between("lost", last_line - CONNECTION_FAILS_AT_ONCE, datetime.max),
@@ -728,7 +726,7 @@ class Availability:
         for event in sorted((*gone, *stopped), key=undated_first):
             if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
                 if event not in stopped:
-                    yield Outage(MISSED, life, last_line, None, None, event, noticed=self._unreachable(last_line, event) or event)
+                    yield Outage(MISSED, run, last_line, None, None, event, noticed=self._unreachable(last_line, event) or event)
                 return
 
     def _asked(self, word: Event, at: datetime) -> Outage:
@@ -760,19 +758,19 @@ _UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")
 
 
 def availabilities(
-    events: Iterable[Event], lives: Mapping[int, Sequence[BrokerRun]], last_lines: Mapping[int, Sequence[datetime]]
+    events: Iterable[Event], runs: Mapping[int, Sequence[BrokerRun]], last_lines: Mapping[int, Sequence[datetime]]
 ) -> dict[int, Availability]:
     """Availability of each broker that events name or that has runs; `events` are those of no partition, `last_lines` the times of the
     node's own last line in each log by node, ascending."""
     said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event.at is not None:
-            for word, broker in words_of(event, lives.keys()):
+            for word, broker in words_of(event, runs.keys()):
                 said[broker][word].append(event)
     for own in said.values():
         for reports in own.values():
             reports.sort(key=undated_first)
-    return {b: Availability(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b, ())) for b in sorted({*lives, *said})}
+    return {b: Availability(b, runs.get(b, ()), said.get(b, {}), last_lines.get(b, ())) for b in sorted({*runs, *said})}
 
 
 def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:

@@ -67,8 +67,8 @@ def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> lis
     ]
     begun: dict[int, datetime] = {}
     _begin(begun, found)
-    for life in reversed(cluster.ended):
-        own = _before(life, begun)
+    for run in reversed(cluster.ended):
+        own = _before(run, begun)
         _begin(begun, own)
         found.extend(own)
     order = {state: n for n, state in enumerate(STATES)}
@@ -98,15 +98,15 @@ def _begin(begun: dict[int, datetime], of_cluster: Iterable[StateSpan]) -> None:
             begun[s.broker] = min(s.start, begun.get(s.broker, s.start))
 
 
-def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[StateSpan]:
+def _before(run: Cluster, begun: Mapping[int, datetime]) -> list[StateSpan]:
     """Spans in a cluster that has ended, up to the time at which each node began in a later one. Coverage by logs is left to the cluster
     that exists at the end."""
     own = [
-        *_controllers(life),
-        *(s for node in life.nodes.values() for s in _of_node(node, life, (), CrashTimes(life, ())) if s.state not in (UNSTATED, CLOCK)),
+        *_controllers(run),
+        *(s for node in run.nodes.values() for s in _of_node(node, run, (), CrashTimes(run, ())) if s.state not in (UNSTATED, CLOCK)),
     ]
-    ended = ((s, min((at for at in (s.end or life.until, begun.get(s.broker)) if at is not None), default=None)) for s in own)
-    return [replace(s, end=end, cluster=life.number) for s, end in ended if s.start is None or end is None or s.start <= end]
+    ended = ((s, min((at for at in (s.end or run.until, begun.get(s.broker)) if at is not None), default=None)) for s in own)
+    return [replace(s, end=end, cluster=run.number) for s, end in ended if s.start is None or end is None or s.start <= end]
 
 
 def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times: CrashTimes) -> Iterator[StateSpan]:
@@ -125,7 +125,7 @@ def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed:
     started = _times(cluster.of(*_UP), node)
     unclean = _times((e for e in cluster.of("unclean-start") if e.count), node)
     crashed = False
-    for run, after in zip_longest(availability.lives, availability.lives[1:]):
+    for run, after in zip_longest(availability.runs, availability.runs[1:]):
         outage = availability.end_of(run)
         crash = times.of(outage, node.id) if outage is not None and outage.how in (KILLED, MISSED) else None
         over = (crash.start if crash is not None else run.end_at) or (unmissed if run is availability.running else None)
@@ -142,7 +142,7 @@ def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed:
 def _seen_by_controller(availability: Availability) -> Iterator[StateSpan]:
     """Shutdowns that only the controller saw."""
     for a in availability.outages:
-        if a.life is None:
+        if a.run is None:
             yield StateSpan(availability.broker, DOWN, a.since, a.until, said("broker/shutdown-seen"), quote(a.event))
 
 

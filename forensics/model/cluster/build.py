@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model.cluster.availability import BrokerRun, by_time, lives, of_controller
+from forensics.model.cluster.availability import BrokerRun, by_time, of_controller, runs
 from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, FileSpans, relations
@@ -931,12 +931,12 @@ def _joins(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[
 
 def _lived(events: Sequence[Event]) -> dict[int, list[BrokerRun]]:
     """Each node's runs across all clusters: the start in one cluster may show how the run in the previous one ended."""
-    found = {node: lives(node, own) for node, own in _streams(events).items()}
+    found = {node: runs(node, own) for node, own in _streams(events).items()}
     counted = {node: by_time(own) for node, own in found.items()}
     for e in events:  # a process that ran on into the next cluster belongs to it once that cluster's controller lists the broker
         if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
-            for life in (life for broker in e.brokers or () if broker in counted for life in counted[broker].within(e.at, e.at)):
-                life.seen.setdefault(e.cluster, e)
+            for run in (run for broker in e.brokers or () if broker in counted for run in counted[broker].within(e.at, e.at)):
+                run.seen.setdefault(e.cluster, e)
     return found
 
 
@@ -944,9 +944,9 @@ def _by_cluster(lived: Mapping[int, Sequence[BrokerRun]], numbers: Iterable[int]
     """Each node's runs by cluster. A run with no known cluster may belong to any."""
     found: dict[int | None, dict[int, list[BrokerRun]]] = {number: defaultdict(list) for number in numbers}
     for node, own in lived.items():
-        for life in own:
-            for number in life.clusters or numbers:
-                found[number][node].append(life.within(number))
+        for run in own:
+            for number in run.clusters or numbers:
+                found[number][node].append(run.within(number))
     return found
 
 
@@ -972,10 +972,10 @@ def _fill(
         own = streams.get(node, [])
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
-        known.lives = list(lived.get(node, ()))
+        known.runs = list(lived.get(node, ()))
         known.broker = any(e.event in OF_BROKERS for e in own) or not _controller_only(node, own, registered)
         if not known.broker:
-            known.lives = [of_controller(life) for life in known.lives]
+            known.runs = [of_controller(run) for run in known.runs]
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of(*_SET))
     cluster.recreated = recreated_topics(cluster.events)

@@ -53,7 +53,7 @@ class Node:
     id: int
     clock: Clock = field(default_factory=Clock)
     version: str | None = None
-    lives: list[BrokerRun] = field(default_factory=list)
+    runs: list[BrokerRun] = field(default_factory=list)
     collections: list[str] = field(default_factory=list)
     """Oldest first; more than one if the same broker was collected again."""
     broker: bool = True
@@ -197,14 +197,14 @@ class Cluster:
         return tuple(self.whole[bisect_right(self.whole, self.number, key=_NUMBER) :])
 
     @property
-    def lives(self) -> tuple[Cluster, ...]:
+    def clusters_until_now(self) -> tuple[Cluster, ...]:
         """The earlier clusters, oldest first, and this one."""
         return (*self.ended, self)
 
     @cached_property
     def by_number(self) -> Mapping[int, Cluster]:
-        """The clusters of `lives` by number."""
-        return {c.number: c for c in self.lives}
+        """The clusters of `clusters_until_now` by number."""
+        return {c.number: c for c in self.clusters_until_now}
 
     @cached_property
     def named(self) -> frozenset[int]:
@@ -271,7 +271,7 @@ class Cluster:
         found: dict[int, list[datetime]] = {}
         for node, own in self._telling.items():
             alone = (s.last_own or s.last for s in own if not s.shared)
-            runs = self.nodes[node].lives if node in self.nodes and any(s.shared for s in own) else ()
+            runs = self.nodes[node].runs if node in self.nodes and any(s.shared for s in own) else ()
             said = (run.last_seen.at for run in runs if run.last_seen is not None)
             found[node] = sorted(at for at in (*alone, *said) if at is not None)
         return found
@@ -289,9 +289,9 @@ class Cluster:
 
     @cached_property
     def _presences(self) -> Mapping[int, Availability]:
-        lives = {node.id: node.lives for node in self.nodes.values()}
-        last = {n: sorted((*self._last_own_lines.get(n, ()), *self.last_written.get(n, ()))) for n in lives}
-        return availabilities(self.events, lives, last)
+        runs = {node.id: node.runs for node in self.nodes.values()}
+        last = {n: sorted((*self._last_own_lines.get(n, ()), *self.last_written.get(n, ()))) for n in runs}
+        return availabilities(self.events, runs, last)
 
     @cached_property
     def controllers(self) -> frozenset[int]:

@@ -82,7 +82,7 @@ class FailedDirectory:
         found: dict[datetime | None, Event] = {}
         for e in self.lines:
             if e.reason == AT_START and e is not self.lines[0] and self.broker is not None:
-                begun = [r.begin_at for r in self.cluster.availability(self.broker).lives if r.begin_at and e.at and r.begin_at <= e.at]
+                begun = [r.begin_at for r in self.cluster.availability(self.broker).runs if r.begin_at and e.at and r.begin_at <= e.at]
                 found.setdefault(max(begun, default=None), e)
         return list(found.values())
 
@@ -92,7 +92,7 @@ def _run_with(failure: FailedDirectory, cluster: Cluster) -> BrokerRun | None:
     last = failure.lines[-1].at
     if failure.broker is None or last is None:
         return None
-    for run in (r for c in (cluster, *cluster.later) for r in c.availability(failure.broker).lives):
+    for run in (r for c in (cluster, *cluster.later) for r in c.availability(failure.broker).runs):
         if run.outcome == "failed" or run.up is None or run.begin_at is None or run.begin_at <= last:
             continue
         used = cluster.log_dirs(failure.broker, run.up.at)
@@ -113,13 +113,13 @@ def failed_directories(cluster: Cluster) -> list[FailedDirectory]:
 def _alone(cluster: Cluster) -> Iterator[Event]:
     """Errors that take a directory offline, and halts because of them, of brokers without any line that a directory is offline: the
     evidence is a part of a log."""
-    told = {e.writer for e in cluster.of("log-dir-offline")}
+    reporting = {e.writer for e in cluster.of("log-dir-offline")}
     seen: set[tuple[int | None, str | None]] = set()
     halts = (e for e in cluster.of("fatal-error") if e.reason == "log-dir")
     for e in (*cluster.of("log-dir-error"), *halts):
         if (
-            e.writer not in told
-            and not (e.writer is None and told)
+            e.writer not in reporting
+            and not (e.writer is None and reporting)
             and (e.writer, _directory(e)) not in seen
             and not (_directory(e) is None and any(w == e.writer for w, _ in seen))
         ):

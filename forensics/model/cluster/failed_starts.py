@@ -80,7 +80,7 @@ def up_again(node: int, after: datetime | None, cluster: Cluster) -> Event | Non
     """The first line that shows the node up after a time, in this cluster or a later one: by a process whose start did not fail. None if no
     evidence shows that it was up."""
     for later in (cluster, *cluster.later):
-        for run in later.availability(node).lives:
+        for run in later.availability(node).runs:
             if run.outcome != "failed" and run.begin_at is not None and after is not None and run.begin_at > after and run.up is not None:
                 return run.up
     known = cluster.nodes.get(node)
@@ -101,7 +101,7 @@ def _running(node: int, attempt: FailedStart, cluster: Cluster, *, locked: bool)
     if first is None or last is None:
         return False
     before: datetime | None = None
-    for run in cluster.availability(node).lives:
+    for run in cluster.availability(node).runs:
         begin = run.begin_at or before  # a run whose start is missing from the evidence began after the end of the run before
         if (locked if begin is None else begin < first) and (run.end_at is None or run.end_at > last):
             return True

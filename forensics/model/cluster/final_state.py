@@ -162,8 +162,8 @@ def _state(availability: Availability, in_sync: int, assigned: int, leaderless: 
 def _why_down(availability: Availability, lost: Event | None, leaderless: Iterable[datetime]) -> Message | None:
     """The reason why a broker is down; None if it is not known to be down. `lost`: another node's last report, if that is a loss."""
     run, outage = availability.running, availability.gone
-    if run is None and outage is not None and outage.life is not None and outage.how != MISSED:
-        return said("broker/stopped", at=outage.life.end_at)
+    if run is None and outage is not None and outage.run is not None and outage.how != MISSED:
+        return said("broker/stopped", at=outage.run.end_at)
     if lost is not None and not _began_after(run, lost):
         return said(f"broker/{'gone-from-zookeeper' if lost.event == 'brokers-changed' else 'fenced-since'}", at=lost.at)
     if outage is not None and outage.how == MISSED:

@@ -78,7 +78,7 @@ def narrowed(cause: NamedCause, node: int | None, at: datetime | None, cluster: 
     for the last time."""
     if cause.name not in _EFFECTS or node is None or at is None:
         return cause
-    runs = cluster.availability(node).lives
+    runs = cluster.availability(node).runs
     since = max((r.up.at for r in runs if r.up is not None and r.up.at is not None and r.up.at < at), default=datetime.min)
     refused = [e for e in cluster.of("log-file-refused") if e.writer == node and e.at is not None and since <= e.at <= at]
     reason = refused[-1].reason if refused else None

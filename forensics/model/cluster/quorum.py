@@ -80,7 +80,7 @@ class NoLeader:
     @property
     def gone(self) -> tuple[int, ...]:
         """The voters that were down."""
-        return tuple(sorted({a.life.node for a in self.down if a.life is not None}))
+        return tuple(sorted({a.run.node for a in self.down if a.run is not None}))
 
     @property
     def majority(self) -> int:
@@ -356,7 +356,7 @@ def _adjacent(last: Event, first: Event) -> bool:
 
 
 def _down(cluster: Cluster, start: datetime, end: datetime) -> tuple[Outage, ...]:
-    found = (a for v in voters(cluster) for a in cluster.availability(v).outages if a.life is not None and a.overlaps(start, end))
+    found = (a for v in voters(cluster) for a in cluster.availability(v).outages if a.run is not None and a.overlaps(start, end))
     return tuple(sorted(found, key=lambda a: a.since or datetime.min))
 
 
@@ -370,7 +370,7 @@ def _majority_down(cluster: Cluster) -> Iterator[NoLeader]:
         if over is not None and at <= over:
             continue
         away = [a for a in outages if _gone(a, at)]
-        if len({a.life.node for a in away if a.life is not None}) <= allowed or not away:
+        if len({a.run.node for a in away if a.run is not None}) <= allowed or not away:
             continue
         since = sorted(a.since for a in away if a.since is not None)
         back = _back(away, allowed)
@@ -400,7 +400,7 @@ def _gone(a: Outage, at: datetime) -> bool:
 def _back(away: Sequence[Outage], allowed: int) -> datetime | None:
     """When enough voters ran again."""
     returns = sorted(a.until for a in away if a.until is not None)
-    needed = len({a.life.node for a in away if a.life is not None}) - allowed
+    needed = len({a.run.node for a in away if a.run is not None}) - allowed
     return returns[needed - 1] if len(returns) >= needed else None
 
 

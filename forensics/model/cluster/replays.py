@@ -19,13 +19,13 @@ _Fact = tuple[str, int, int]
 """What is said of a broker, with its broker epoch."""
 
 
-def without_repeats(events: Sequence[Event], lives: Mapping[int, Sequence[BrokerRun]]) -> list[Event]:
-    """The events without replayed statements about brokers that were known before the controller started. `lives`: each node's runs. A fact
+def without_repeats(events: Sequence[Event], runs: Mapping[int, Sequence[BrokerRun]]) -> list[Event]:
+    """The events without replayed statements about brokers that were known before the controller started. `runs`: each node's runs. A fact
     may be true several times in a broker epoch: a new controller repeats it as often as it was true before its start."""
     if not any(e.reason == REPLAYED for e in events):
         return list(events)
     known = _known(events)
-    begun = {node: sorted(r.begin_at for r in runs if r.begin_at is not None) for node, runs in lives.items()}
+    begun = {node: sorted(r.begin_at for r in own if r.begin_at is not None) for node, own in runs.items()}
     said: dict[tuple[_Fact, int, datetime], int] = defaultdict(int)
     kept: list[Event] = []
     for e in events:

@@ -104,7 +104,7 @@ def _spans(cluster: Cluster) -> Iterator[NoZooKeeper]:
 def _runs(broker: int, at: datetime, cluster: Cluster) -> bool:
     """Whether it may be running: it did not start later for the first time, and is not down."""
     availability = cluster.availability(broker)
-    begun = availability.unbegun or not availability.lives or bool(availability.begun(datetime.min, at))
+    begun = availability.unbegun or not availability.runs or bool(availability.begun(datetime.min, at))
     return begun and availability.outage(at, timedelta(0)) is None
 
 

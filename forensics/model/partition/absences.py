@@ -339,7 +339,7 @@ class _Judge:
         """The cause for a replica whose log directory failed, or whose broker stopped or crashed."""
         left = case.left
         failed = self._log_dir(left)
-        if failed is not None and (outage is None or outage.life is None or failed.before(outage)):
+        if failed is not None and (outage is None or outage.run is None or failed.before(outage)):
             sure = "certain" if failed.of_replica else "probable"
             return _cause(LOG_DIR, sure, "log-dir-failed", left.broker, [failed.event], directory=failed.directory)
         if outage is not None and not (case.created and outage.how == KILLED and case.end is not None):
@@ -499,13 +499,13 @@ class _Judge:
                 measured.clauses = (*measured.clauses, said("absence/may-have-crashed", uncollected=self._uncollected(left)))
             measured.confidence = "probable"
             return measured
-        runs = left.availability.lives
+        runs = left.availability.runs
         if runs and runs[0].begin is not None:
             return _cause(UNKNOWN, "possible", "log-begins-after", broker, [runs[0].begin], at=runs[0].begin_at)
         return _cause(UNKNOWN, "possible", "reason-not-collected", broker)
 
     def _uncollected(self, left: IsrRemoval) -> Message:
-        runs = left.availability.lives
+        runs = left.availability.runs
         return said("absence/not-collected", broker=left.broker, begins=runs[0].begin_at if runs and runs[0].begin is not None else None)
 
     def _log_ended(self, left: IsrRemoval) -> AbsenceCause | None:

@@ -66,8 +66,8 @@ class Gap:
         return said("gap/changes", number=self.changes, at_most=self.at_most)
 
 
-def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
-    """The transition between two states. `isr_told`: the leader of the earlier state would have logged its ISR changes."""
+def between(before: State, after: State, *, isr_observable: bool) -> Contiguous | Gap:
+    """The transition between two states. `isr_observable`: the leader of the earlier state would have logged its ISR changes."""
     if before.known_epoch is not None and after.leader_epoch > before.leader_epoch + 1:
         return Gap(before, after, range(before.leader_epoch + 1, after.leader_epoch), 0)
     if before.partition_epoch is not None and after.partition_epoch is not None:
@@ -83,7 +83,7 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
         return Gap(before, after, range(0), None, changed_from=tuple(after.event.previous_isr))
     if after.leader_epoch > before.leader_epoch and before.isr and len(after.isr) > 1 and not {*after.isr} <= {*before.isr}:
         return Gap(before, after, range(0), None, changed_from=after.isr)  # no election adds to an ISR
-    return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)
+    return Contiguous(before, after) if isr_observable or before.leader < 0 else Gap(before, after, range(0), None)
 
 
 def bounds(epochs: range) -> dict[str, Value]:

@@ -237,7 +237,7 @@ _SHOWN = 6
 
 
 def _noticed(outage: Outage, named: Message) -> Message:
-    noticed, followed = outage.noticed, outage.life.followed if outage.life is not None else None
+    noticed, followed = outage.noticed, outage.run.followed if outage.run is not None else None
     at = noticed.at if noticed is not None else None
     if noticed is None or noticed is followed:
         return said("crash/new-process", who=named, at=at)

@@ -95,7 +95,7 @@ def _loaded(replica: Replica, begun: datetime | None, created: Event) -> bool:
 def _log_begins(broker: int, begun: datetime | None, cluster: Cluster) -> bool:
     """No earlier process of the broker is in the evidence. If one is, it would have printed that it had the log: a broker may be in an ISR
     without a log if it ignores the controller that put it there."""
-    return all(r.begin_at is not None and begun is not None and r.begin_at >= begun for r in cluster.availability(broker).lives)
+    return all(r.begin_at is not None and begun is not None and r.begin_at >= begun for r in cluster.availability(broker).runs)
 
 
 def _in_isr(replica: Replica, begun: datetime, created: Event, timeline: PartitionTimeline) -> State | None:

@@ -242,7 +242,7 @@ def _at(moment: datetime | None, ends: Sequence[datetime]) -> int:
 _OF_A_DELETION = named("log-deleted", "segment-delete", "fetcher-removed", "fetch-error")
 
 
-def _middle(life: Sequence[Event]) -> datetime | None:
+def _middle(run: Sequence[Event]) -> datetime | None:
     """Middle of a generation's time span, far from both ends because clocks differ."""
-    times = [at for e in life for at in (e.at, e.last_at) if at is not None]
+    times = [at for e in run for at in (e.at, e.last_at) if at is not None]
     return min(times) + (max(times) - min(times)) / 2 if times else None

@@ -40,9 +40,9 @@ class IsrRemoval:
     @cached_property
     def heard(self) -> bool:
         """Its own lines are in the evidence, and begin no later."""
-        lives = self.availability.lives
-        begin = lives[0].begin_at if lives else None
-        return bool(lives) and not (self.at is not None and begin is not None and self.at < begin - STOP_NOTICED_EARLY)
+        runs = self.availability.runs
+        begin = runs[0].begin_at if runs else None
+        return bool(runs) and not (self.at is not None and begin is not None and self.at < begin - STOP_NOTICED_EARLY)
 
     @cached_property
     def starting(self) -> bool:
@@ -63,7 +63,7 @@ class IsrRemoval:
         """The latest end of its process between two states with a gap between them: it may have been absent since then."""
         if self.at is None:
             return None
-        ended = ((a, a.event.at) for a in reversed(self.availability.outages) if a.how != MISSED and a.life is not None)
+        ended = ((a, a.event.at) for a in reversed(self.availability.outages) if a.how != MISSED and a.run is not None)
         return next((a for a, at in ended if at is not None and (before or datetime.min) < at <= self.at + STOP_NOTICED_EARLY), None)
 
     @cached_property

@@ -173,7 +173,7 @@ def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
 def _runs(broker: int, logs: Sequence[Source], cluster: Cluster) -> Iterable[Run]:
     """The runs of a broker that did not fail to start, by its starts."""
     node = cluster.nodes.get(broker)
-    starts = [(life.begin_at, life.outcome) for life in node.lives if life.begin_at is not None] if node is not None else []
+    starts = [(run.begin_at, run.outcome) for run in node.runs if run.begin_at is not None] if node is not None else []
     failed = {at for at, outcome in starts if outcome == "failed"}
     anywhere = _printed_anywhere(broker, logs, cluster)
     times = {facet: [at for s in logs for _, at in s.printed.get(facet, ())] for facet in _FACETS}
@@ -395,10 +395,10 @@ def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -
     if any(e.writer == node and spoken(e) for e in cluster.events[begin:end]):
         return True
     last = cluster.last_own_line(node)
-    life = next(cluster.availability(node).living(since, until), None)
-    if life is not None and life.outcome == "crashed":  # it ended before the start that shows the crash
-        last = life.last_seen.at if life.last_seen is not None else None
-    return bool(would_show(node, cluster, COMPLETE)) and life is not None and last is not None and last >= until
+    run = next(cluster.availability(node).living(since, until), None)
+    if run is not None and run.outcome == "crashed":  # it ended before the start that shows the crash
+        last = run.last_seen.at if run.last_seen is not None else None
+    return bool(would_show(node, cluster, COMPLETE)) and run is not None and last is not None and last >= until
 
 
 @cached_on_timeline

@@ -19,8 +19,8 @@ def cut_since(segment: Event | None, checkpoint: Event) -> bool:
 def taken_alive(broker: int, checkpoint: Event, cluster: Cluster) -> bool:
     """The checkpoint is of a process that was still running when its files were copied, one after the other: the log went on in between,
     and what the process had in memory was consistent."""
-    life = cluster.availability(broker).running
-    return life is not None and checkpoint.at is not None and (life.begin_at is None or life.begin_at <= checkpoint.at)
+    run = cluster.availability(broker).running
+    return run is not None and checkpoint.at is not None and (run.begin_at is None or run.begin_at <= checkpoint.at)
 
 
 def at_rest(disk: Disk) -> Event | None:

@@ -197,7 +197,7 @@ def _stopped(cluster: Cluster) -> list[datetime] | None:
 def _last_stop(broker: int, cluster: Cluster) -> datetime | None:
     """When it was stopped cleanly without a later start."""
     gone = cluster.availability(broker).gone
-    complete = gone is not None and (gone.life is None or gone.life.outcome != "running")
+    complete = gone is not None and (gone.run is None or gone.run.outcome != "running")
     return gone.since if gone is not None and gone.how == CONTROLLED and complete else None
 
 

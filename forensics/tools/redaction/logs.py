@@ -135,8 +135,8 @@ class _InObject(_Wrapped):
     header = ""
 
     def packed(self, fields: Mapping[str, str]) -> str:
-        told = {key: value for key, value in fields.items() if value or key == "message"}
-        return f"{json.dumps(told, ensure_ascii=False)}\n" if len(told) > 1 else f"{fields['message']}\n"
+        kept_fields = {key: value for key, value in fields.items() if value or key == "message"}
+        return f"{json.dumps(kept_fields, ensure_ascii=False)}\n" if len(kept_fields) > 1 else f"{fields['message']}\n"
 
 
 class _InRow(_Wrapped):
@@ -177,9 +177,9 @@ class _Records:
         read = [own for line in record if (own := self._taken.get(line.place)) is not None]
         texts = [text for line in record for text in line.texts]
         whole = Read(set().union(*(own.values for own in read)), set().union(*(own.patterns for own in read)))
-        told = iter([*self._record(texts if read else texts[:1], whole), *(None for _ in texts)])
+        kept_fields = iter([*self._record(texts if read else texts[:1], whole), *(None for _ in texts)])
         for line in record:
-            if shown := [text for text in islice(told, len(line.texts)) if text is not None]:
+            if shown := [text for text in islice(kept_fields, len(line.texts)) if text is not None]:
                 yield from line.write(shown, self._names)
 
     def _record(self, texts: Sequence[str], read: Read) -> Iterator[str | None]:

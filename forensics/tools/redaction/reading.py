@@ -40,8 +40,8 @@ Taken = Mapping["int | tuple[int, int]", Read]
 def taken(rows: Iterable[Rows], *, texts: bool = False) -> dict[int | tuple[int, int], Read]:
     """What is in the events of each line. `texts`: numbers in columns of text, too, as in a copy only those are that a reader took."""
     found: dict[int | tuple[int, int], Read] = defaultdict(Read)
-    for told in rows:
-        for row in _filled(told) if isinstance(told, pa.RecordBatch) else (told,):
+    for table in rows:
+        for row in _filled(table) if isinstance(table, pa.RecordBatch) else (table,):
             if row.get("line") is None or row["event"] == "last-line":  # of that line, only its time counts
                 continue
             values = {str(n + by) for name in row.keys() - _PLACES for n in _numbers(row[name]) for by in (-1, 0, 1)}
@@ -90,12 +90,12 @@ _PORT = re.compile(r"://[^,]{0,300}:(\d{2,5})(?=,|$)", re.ASCII)
 _NOTED = ["event", "topic", "partition", "topic_id", "key", "value", "host", "reason", "directory", "node", "broker", "leader"]
 
 
-def note_all(told: Rows, names: Names, *, binary: bool = False) -> None:
+def note_all(table: Rows, names: Names, *, binary: bool = False) -> None:
     """Collects the names in events. `binary`: from records in which ids are not text, and stay."""
-    if isinstance(told, dict):
-        note(told, names, binary=binary)
+    if isinstance(table, dict):
+        note(table, names, binary=binary)
         return
-    for row in {tuple(r.items()): r for r in told.select(_NOTED).to_pylist()}.values():
+    for row in {tuple(r.items()): r for r in table.select(_NOTED).to_pylist()}.values():
         note(row, names, binary=binary)
 
 

@@ -118,11 +118,11 @@ def _only_marks(batch: Batch) -> bool:
     """Its records are ends of transactions, with the coordinator's epoch (EndTransactionMarker), and not other data that a flipped bit
     marks as such."""
     try:
-        told = list(records(batch, MAX_PAYLOAD)) if batch.codec == "none" else []
+        decoded = list(records(batch, MAX_PAYLOAD)) if batch.codec == "none" else []
     except (Malformed, UnreadableBatch):
         return False
-    return bool(told) and all(
-        len(r.key or b"") == 4 and marked(r) is not None and len(r.value or b"") == _MARKER and not r.headers for r in told
+    return bool(decoded) and all(
+        len(r.key or b"") == 4 and marked(r) is not None and len(r.value or b"") == _MARKER and not r.headers for r in decoded
     )
 
 
@@ -180,11 +180,11 @@ def _legacy_pair(key: bytes | None, value: bytes | None) -> bytes:
     return b"".join(struct.pack(">i", -1) if part is None else struct.pack(">i", len(part)) + part for part in (key, value))
 
 
-def _encoded(batch: Batch, told: list[BatchRecord]) -> bytes:
+def _encoded(batch: Batch, decoded: list[BatchRecord]) -> bytes:
     """A batch of these records, uncompressed; in the formats that compress by wrapping, several batches of one record each."""
     if batch.magic < 2:
-        return b"".join(_message(batch, r) for r in told)
-    body = b"".join(_sized(_record(batch, r)) for r in told)
+        return b"".join(_message(batch, r) for r in decoded)
+    body = b"".join(_sized(_record(batch, r)) for r in decoded)
     (attributes,) = struct.unpack_from(">h", batch.head, _ATTRIBUTES_AT)
     rest = struct.pack(">h", attributes & ~_CODEC) + batch.head[_ATTRIBUTES_AT + 2 :] + body
     head = batch.head[:_SIZE_AT] + struct.pack(">i", len(batch.head) - _OVERHEAD + len(body)) + batch.head[_OVERHEAD:_V2_CRC_AT]
@@ -314,9 +314,9 @@ def _of_members(r: BatchRecord, kind: int, key: _Copy, names: Names) -> BatchRec
         if kind == CLASSIC:
             value = _classic([(client, [*assigned_by_leader(given)]) for client, given in classic(fields, version)], names)
         elif version == 0 and kind in MEMBER:
-            told = (None, None) if kind == _WITH_INSTANCE else (None,)
+            decoded = (None, None) if kind == _WITH_INSTANCE else (None,)
             value = bytes(2) + b"".join(
-                _compact(text) for text in (*told, *_client(member(fields, instance=kind == _WITH_INSTANCE), names))
+                _compact(text) for text in (*decoded, *_client(member(fields, instance=kind == _WITH_INSTANCE), names))
             )
         elif version == 0:
             value = bytes(2 + 4 + 4 + 1) + _assignments([*assigned(fields)])

@@ -149,8 +149,8 @@ def of_tools() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def of_paths() -> frozenset[str]:
     """Words by which the kind of a file is recognised, and of the directories around it."""
-    told = " ".join(_ESCAPES.sub(" ", kind.file_name or kind.called or "") for kind in formats.FORMATS)
-    return words(OF_PATHS) | {word for word in WORD.findall(f"{told} {_strings(paths)}") if len(word) > 1}
+    names = " ".join(_ESCAPES.sub(" ", kind.file_name or kind.called or "") for kind in formats.FORMATS)
+    return words(OF_PATHS) | {word for word in WORD.findall(f"{names} {_strings(paths)}") if len(word) > 1}
 
 
 @lru_cache(maxsize=1)
@@ -233,8 +233,8 @@ def of_reports() -> frozenset[str]:
     rooms = (file for name in _OF_RESULTS for file in _files(files(f"forensics.{name}")))
     texts = ["".join(t) for file in rooms for t in _LITERAL.findall(_DOCUMENTATION.sub("", file.read_text("utf-8")))]
     named = (*KINDS, *rules.declared(), *sniff.NOT_EVIDENCE, *(k.name for k in formats.FORMATS), *(p.name for p in PATTERNS))
-    told = [word for text in (*texts, *named, *schemas.EVENTS.names) for word in _IN_SENTENCE.split(text)]
-    return frozenset(part for word in told for part in (word, word.strip("`.?!"), *WORD.findall(word)) if part)
+    names = [word for text in (*texts, *named, *schemas.EVENTS.names) for word in _IN_SENTENCE.split(text)]
+    return frozenset(part for word in names for part in (word, word.strip("`.?!"), *WORD.findall(word)) if part)
 
 
 def _files(directory: Traversable) -> Iterator[Traversable]:

@@ -92,13 +92,13 @@ class JsonLines:
         self._out, self._values = created(path), values
 
     def add(self, row: Row) -> None:
-        told = {k: v for k, v in _fields(row).items() if v is not None}
+        chosen = {k: v for k, v in _fields(row).items() if v is not None}
         if row.control is None:
-            told["key"] = _text(row.record.key)
+            chosen["key"] = _text(row.record.key)
             if self._values:
-                told["value"] = _text(row.record.value)
-            told["headers"] = [{"key": _text(k), **({"value": _text(v)} if self._values else {})} for k, v in row.record.headers]
-        self._out.write(encoded({name: told[name] for name in SCHEMA.names if name in told}).encode() + b"\n")
+                chosen["value"] = _text(row.record.value)
+            chosen["headers"] = [{"key": _text(k), **({"value": _text(v)} if self._values else {})} for k, v in row.record.headers]
+        self._out.write(encoded({name: chosen[name] for name in SCHEMA.names if name in chosen}).encode() + b"\n")
 
     def close(self) -> None:
         self._out.close()
@@ -185,10 +185,10 @@ class Sending:
     @property
     def properties(self) -> dict[str, str]:
         """The properties that the console producer needs for these lines."""
-        told = {"parse.key": "true"} if self.keys else {}
+        chosen = {"parse.key": "true"} if self.keys else {}
         if self.headers:
-            told["parse.headers"] = "true"
-        return told | ({"null.marker": NULL} if self._with_nulls or (self.headers and self.no_header) else {})
+            chosen["parse.headers"] = "true"
+        return chosen | ({"null.marker": NULL} if self._with_nulls or (self.headers and self.no_header) else {})
 
     def line(self, row: Row) -> str | None:
         """A record as a line; None if it cannot be represented."""
@@ -221,15 +221,15 @@ def _part(data: bytes | None, separators: str) -> str:
     return text
 
 
-def write_lines(path: Path, told: Iterable[Row], sending: Sending) -> None:
+def write_lines(path: Path, chosen: Iterable[Row], sending: Sending) -> None:
     """Lines in the order of offsets, counted in `sending`."""
     with created(path) as out:
-        for line in _lines(told, sending):
+        for line in _lines(chosen, sending):
             out.write(line.encode() + b"\n")
 
 
-def _lines(told: Iterable[Row], sending: Sending) -> Iterator[str]:
-    for row in told:
+def _lines(chosen: Iterable[Row], sending: Sending) -> Iterator[str]:
+    for row in chosen:
         if row.for_consumers:
             line = sending.line(row)
             if line is None:

@@ -1,6 +1,6 @@
 """The steps of one partition's story, in the order of their cause.
 
-Here: which states, broker runs, events, gaps and findings are shown, and their order. Not here: the runs of brokers (lives), the words
+Here: which states, broker runs, events, gaps and findings are shown, and their order. Not here: the runs of brokers (runs), the words
 (words), the lanes after each step and the folding (narration), or the schemas (step).
 
 Order: changes of state by leader epoch and partition epoch; each broker's own events in the order of its files, never before the
@@ -34,8 +34,8 @@ from forensics.proof.judgement import judgement
 from forensics.proof.records import records
 from forensics.rules import rule_of
 from forensics.thresholds import SAME_STORY_ENTRY, SILENCE_BEGINS, SILENCE_SHOWN, STATE_SETTLES, STOP_NOTICED_EARLY
-from forensics.views.story.lives import Lives, ending
 from forensics.views.story.narration import narrated
+from forensics.views.story.runs import NodeRuns, ending
 from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, StoryStep, Wanted, placed, said
 from forensics.views.story.words import (
     OF_DIRECTORIES,
@@ -211,7 +211,7 @@ class _Story:
                 start = None
             self.consumed.update(id(e) for e in (state.event, *state.also, start) if e is not None)
             self.begins.setdefault(state.leader_epoch, now)
-            if before is not None and isinstance(missing := between(before, state, isr_told=True), Gap):
+            if before is not None and isinstance(missing := between(before, state, isr_observable=True), Gap):
                 words = text(missing.said)
                 steps.append(StoryStep("gap", state.at, ("gap", words), said(words), tone="gap", key=(now, 2, -1, len(steps))))
             steps.append(self._state_step(state, before, start, (now, 2, -1, len(steps) + 1)))
@@ -434,7 +434,7 @@ class _Story:
 
     def _silence_before(self, broker: int, first: datetime, begin: datetime) -> Iterator[StoryStep]:
         node = self.cluster.nodes.get(broker)
-        if first > begin + SILENCE_SHOWN and node is not None and node.lives and node.lives[0].begin is None:
+        if first > begin + SILENCE_SHOWN and node is not None and node.runs and node.runs[0].begin is None:
             yield _gap(f"the collected lines of broker {broker} begin here", first, broker)
 
     def _silence_after(self, broker: int, last: datetime, end: datetime) -> Iterator[StoryStep]:
@@ -517,9 +517,9 @@ class _Stream:
         timeline, cluster = story.timeline, story.cluster
         self.story, self.writer = story, writer
         node = cluster.nodes.get(writer) if writer is not None and writer in story.lane_set else None
-        self.lives = Lives(node, story.covers, story.dropped, created=timeline.created()) if node is not None else None
-        of_process = [e for e in _around(cluster).own.get(writer, ()) if story.covers(e.at)] if self.lives is not None else []
-        starts_and_ends = self.lives.events() if self.lives is not None else ()
+        self.runs = NodeRuns(node, story.covers, story.dropped, created=timeline.created()) if node is not None else None
+        of_process = [e for e in _around(cluster).own.get(writer, ()) if story.covers(e.at)] if self.runs is not None else []
+        starts_and_ends = self.runs.events() if self.runs is not None else ()
         self.events = file_order([*events, *of_process, *starts_and_ends], cluster.parts)
         replica = (timeline.replicas.get(writer) if writer is not None else None) or Replica(-1)
         self.removals = {id(r.evidence[-1]): r for r in replica.removals if r.evidence}
@@ -541,7 +541,7 @@ class _Stream:
             self.reached = self.log_ends.get(id(event), self.reached)
 
     def _end_of_run(self, event: Event, number: int) -> Iterator[StoryStep]:
-        ended = self.lives.ended_before(event, self.last_line) if self.lives is not None else None
+        ended = self.runs.ended_before(event, self.last_line) if self.runs is not None else None
         if ended is not None:
             rank = 1 if ended.at is not None and ended.at > self.now else 3
             self.now = max(self.now, ended.at or self.now)
@@ -557,7 +557,7 @@ class _Stream:
         return place
 
     def _step(self, event: Event) -> StoryStep | None:
-        if self.lives is not None and (step := self.lives.step(event)) is not None:
+        if self.runs is not None and (step := self.runs.step(event)) is not None:
             return step
         removal = self.removals.get(id(event))
         if removal is None and id(event) in self.story.consumed:

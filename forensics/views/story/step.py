@@ -1,7 +1,7 @@
 """Steps of a story before they have words, and the folding that limits their number.
 
 Here: Step and its place in the order, the states of a lane, the rows that steps (STEPS) and stories (STORY) travel in, and which of many
-equal steps are shown. Not here: the steps of a partition (assembly, lives), their words (words) or how they become a story (narration).
+equal steps are shown. Not here: the steps of a partition (assembly, runs), their words (words) or how they become a story (narration).
 """
 
 from __future__ import annotations

@@ -230,8 +230,8 @@ def test_the_high_watermark_that_was_seen() -> None:
 
 def files(*, crashed: bool = False, **collected: Disk) -> dict[str, Any]:
     """The collected files, and whether the process of broker 2 had crashed."""
-    lives = [SimpleNamespace(outcome="crashed" if crashed else "stopped")]
-    cluster = SimpleNamespace(availability=lambda _: SimpleNamespace(running=None, lives=lives))
+    runs = [SimpleNamespace(outcome="crashed" if crashed else "stopped")]
+    cluster = SimpleNamespace(availability=lambda _: SimpleNamespace(running=None, runs=runs))
     return {"timeline": SimpleNamespace(collected_logs={d.broker: d for d in collected.values()}), "cluster": cluster}
 
 

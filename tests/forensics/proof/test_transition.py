@@ -518,7 +518,7 @@ def test_a_request_to_shrink_the_isr_is_no_state() -> None:
     def requested(*, confirmed: bool | None, last: float = 4, doubt: Event | None = None) -> int | None:
         log = Source("broker-1/logs/server.log", "server-log", 1, "", None, None, None, None, None, (), when(0), when(last), None)
         log.last_own = when(last)
-        cluster = Cluster(sources=[*WATCHED.sources, log], nodes={1: Node(1, lives=[BrokerRun(1, None)])})
+        cluster = Cluster(sources=[*WATCHED.sources, log], nodes={1: Node(1, runs=[BrokerRun(1, None)])})
         return sole(asked, updates=[IsrUpdate(1, 0, asked, (1,), confirmed)], cluster=cluster, doubt=doubt)
 
     assert requested(confirmed=True) == 1
@@ -554,8 +554,8 @@ def perhaps(isr: Sequence[int] = (1,), seconds: float | None = 50, *, crashed: b
     hand = Hand(term(0, 1), term(1, 2, before=state(0, 1, isr, seconds)))
     if crashed:
         start, again = (Event(source="", event="broker-starting", at=when(at)) for at in (-5, 60))
-        life = BrokerRun(1, start, again, "crashed", last_seen=Event(source="", event="broker-started", at=when(45)))
-        hand.cluster = Cluster(nodes={1: Node(1, lives=[life])})
+        run = BrokerRun(1, start, again, "crashed", last_seen=Event(source="", event="broker-started", at=when(45)))
+        hand.cluster = Cluster(nodes={1: Node(1, runs=[run])})
     return hand.over().perhaps_sole
 
 
@@ -861,20 +861,20 @@ def test_a_clean_stop_by_its_own_lines_or_those_of_the_next_start(outcome: str, 
 
 
 def crashed(
-    *, clean: bool = False, lines: Sequence[float | None] = (0,), begin: float | None = 5, lives: int = 2, states: Sequence[State] = ()
+    *, clean: bool = False, lines: Sequence[float | None] = (0,), begin: float | None = 5, runs: int = 2, states: Sequence[State] = ()
 ) -> bool:
     first = BrokerRun(2, Event(source="", event="broker-starting", at=when(-9)), outcome="stopped" if clean else "crashed")
     start = Event(source="", event="broker-starting", at=when(begin)) if begin is not None else None
     last = BrokerRun(2, start)
     hand = Hand(events=[line("isr-update", at) for at in lines], states=states)
-    hand.cluster = Cluster(nodes={2: Node(2, lives=[first, last][:lives] if begin is not None else [last, first])})
+    hand.cluster = Cluster(nodes={2: Node(2, runs=[first, last][:runs] if begin is not None else [last, first])})
     return hand.over().crashed
 
 
 def test_a_process_that_came_after_a_crash() -> None:
     assert crashed()
     assert not crashed(clean=True)
-    assert not crashed(lives=1)
+    assert not crashed(runs=1)
     assert not crashed(lines=(6,)), "it had no log of the partition before"
     assert not crashed(lines=(5,))
     assert not crashed(lines=(None,))

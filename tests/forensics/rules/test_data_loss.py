@@ -27,14 +27,14 @@ from tests.forensics.staged import START, Files, Story, at, of, report, shifted,
 from tests.forensics.staged import timeline as staged_timeline
 from tests.support import local
 
-Told = tuple[object, ...]
+Checked = tuple[object, ...]
 
 
 def losses(files: Files, modified: dict[str, datetime] | None = None) -> list[Finding]:
     return of(report(files, modified), "data-loss")
 
 
-def told(finding: Finding) -> Told:
+def told(finding: Finding) -> Checked:
     return finding.offsets, finding.committed, finding.cause, finding.confidence
 
 
@@ -506,7 +506,7 @@ def die(s: Story) -> None:
 
 def cut(
     ends: Callable[[Story], None], held: list[dict[str, Any]], lost_batches: Sequence[dict[str, Any]] = ()
-) -> list[tuple[Told, str | None]]:
+) -> list[tuple[Checked, str | None]]:
     """Broker 1 is followed by broker 2 at 60 s with two records that it alone has; what broker 2 has on its disk now, and broker 1 still."""
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2])
@@ -572,7 +572,7 @@ def test_producers_of_the_lost_records_that_wait_until_they_are_committed() -> N
 # before leader epochs, where only the records tell where a leader began
 
 
-def replaced(*created: float) -> list[Told]:
+def replaced(*created: float) -> list[Checked]:
     """Kafka 0.10: broker 1 led with a log that reached 4, broker 2 takes over after 60 s, broker 1 returns, cuts to 1 and copies. The
     records there are now were created at these seconds."""
 
@@ -647,7 +647,7 @@ VERDICTS = ("data-loss", "unclean-election", "log-divergence")
 PROVEN: list[tuple[str, Exemplar]] = [(r.kind, e) for r in RULES if r.kind in VERDICTS for e in exemplars_of(r.kind)]
 
 
-def verdicts(files: Files, modified: dict[str, datetime]) -> list[Told]:
+def verdicts(files: Files, modified: dict[str, datetime]) -> list[Checked]:
     found = of(report(files, modified), *VERDICTS)
     return sorted((f.kind, f.topic, f.partition, f.brokers, f.leader_epoch, *map(str, told(f))) for f in found)
 

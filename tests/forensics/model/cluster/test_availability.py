@@ -190,10 +190,10 @@ def test_a_life_stood_where_it_had_begun_and_not_ended(told: list[tuple[int | No
     def event(at: int | None) -> Event | None:
         return Event(at=START + timedelta(seconds=at)) if at is not None else None
 
-    lives = [BrokerRun(1, event(begin), event(end)) for begin, end in told]
+    runs = [BrokerRun(1, event(begin), event(end)) for begin, end in told]
     at = START + timedelta(seconds=second)
-    stood = [life for life, (b, e) in zip(lives, told, strict=True) if (b is None or b <= second) and (e is None or second <= e)]
-    assert {id(life) for life in by_time(lives).within(at, at)} == set(map(id, stood))
+    stood = [run for run, (b, e) in zip(runs, told, strict=True) if (b is None or b <= second) and (e is None or second <= e)]
+    assert {id(run) for run in by_time(runs).within(at, at)} == set(map(id, stood))
 
 
 LOST = (

@@ -95,7 +95,7 @@ def test_line_that_two_copies_hold_counts_once() -> None:
         (2, "broker-started"),
         (1, "broker-stopping"),
     ]
-    assert len(cluster.nodes[1].lives) == 1
+    assert len(cluster.nodes[1].runs) == 1
 
 
 META = "version=0\nbroker.id=1\n"
@@ -209,7 +209,7 @@ def test_a_log_whose_name_says_nothing_may_repeat_any_log() -> None:
 def test_line_of_a_rotated_file_and_its_packed_copy_counts_once() -> None:
     cluster, _ = local.gathered(table({f"broker-1/{name}": line(0) + line(9, "started") for name in ("server.log.1", "server.log.1.old")}))
     assert [e.event for e in cluster.of("broker-starting", "broker-started")] == ["broker-starting", "broker-started"]
-    assert [life.outcome for life in cluster.nodes[1].lives] == ["running"]
+    assert [run.outcome for run in cluster.nodes[1].runs] == ["running"]
 
 
 def test_real_bundle_names_nodes_roles_versions_and_settings() -> None:

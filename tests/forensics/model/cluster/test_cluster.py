@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.availability import CONTROLLED, KILLED, Availability, BrokerRun, lives
+from forensics.model.cluster.availability import CONTROLLED, KILLED, Availability, BrokerRun, runs
 from forensics.model.cluster.facts import Cluster, recreated_topics
 from forensics.model.events import Event
 from tests.support import local, recorded
@@ -23,11 +23,11 @@ def lived(*kinds: str | tuple[str, dict[str, Any]]) -> list[BrokerRun]:
         Event(**{"event": k, "line": i + 1, "at": NOON + timedelta(seconds=i), "writer": 1, "source": "server.log", **f})
         for i, (k, f) in enumerate(told)
     ]
-    return lives(1, events)
+    return runs(1, events)
 
 
 def outcomes(found: list[BrokerRun]) -> list[str]:
-    return [life.outcome for life in found]
+    return [run.outcome for run in found]
 
 
 STARTING = ("broker-state", {"reason": "STARTING"})
@@ -82,25 +82,25 @@ LOCKED = ("fatal-error", {"reason": "locked"})
 
 
 def test_start_that_finds_the_directories_locked_is_no_life_and_ends_none() -> None:
-    (life,) = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopping", "broker-stopped")
-    assert (life.outcome, life.end, life.stopping) == ("running", None, None)
-    assert len(life.evidence) == 1
+    (run,) = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopping", "broker-stopped")
+    assert (run.outcome, run.end, run.stopping) == ("running", None, None)
+    assert len(run.evidence) == 1
 
 
 def test_what_a_broker_does_after_another_process_was_locked_out_is_its_own() -> None:
-    (life,) = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopped", "broker-stopping", "broker-stopped")
-    assert (life.outcome, life.end_at) == ("stopped", NOON + timedelta(seconds=6))
+    (run,) = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopped", "broker-stopping", "broker-stopped")
+    assert (run.outcome, run.end_at) == ("stopped", NOON + timedelta(seconds=6))
 
 
 def test_process_that_was_locked_out_says_twice_that_it_shuts_down() -> None:
     again = ("broker-stopping", {"at": NOON + timedelta(seconds=5, milliseconds=3)})
     told = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopping", "broker-stopped", again)
-    assert [(life.outcome, life.stopping) for life in told] == [("running", None)]
+    assert [(run.outcome, run.stopping) for run in told] == [("running", None)]
 
 
 def test_first_line_may_be_of_a_process_that_is_locked_out() -> None:
-    (life,) = lived("broker-starting", LOCKED, "broker-stopped", "broker-starting", "broker-started")
-    assert (life.outcome, life.begin_at) == ("running", NOON + timedelta(seconds=3))
+    (run,) = lived("broker-starting", LOCKED, "broker-stopped", "broker-starting", "broker-started")
+    assert (run.outcome, run.begin_at) == ("running", NOON + timedelta(seconds=3))
 
 
 TAKEN = (
@@ -142,10 +142,10 @@ def test_log_that_begins_in_the_middle_has_a_life_without_beginning() -> None:
 
 
 def test_kraft_announces_its_start_twice_and_lives_once() -> None:
-    (life,) = lived(STARTING, "broker-starting", STARTING, "broker-started")
-    assert life.outcome == "running"
-    assert life.begin_at == NOON
-    assert len([e for e in life.evidence if e.event in ("broker-starting", "broker-state")]) == 2
+    (run,) = lived(STARTING, "broker-starting", STARTING, "broker-started")
+    assert run.outcome == "running"
+    assert run.begin_at == NOON
+    assert len([e for e in run.evidence if e.event in ("broker-starting", "broker-state")]) == 2
 
 
 def test_kraft_life_cycle_after_the_starting_line_is_no_new_life() -> None:
@@ -196,14 +196,14 @@ def test_missing_marker_is_evidence_of_the_crash() -> None:
 def test_metadata_a_broker_copied_is_no_sign_of_life() -> None:
     started = Event(event="broker-started", line=1, at=NOON, writer=1)
     copied = Event(event="metadata-broker-change", at=NOON + timedelta(hours=1), writer=1)
-    (life,) = lives(1, [started, copied])
-    assert life.last_seen is started
+    (run,) = runs(1, [started, copied])
+    assert run.last_seen is started
 
 
 def test_controlled_shutdown_is_kept_with_its_last_word() -> None:
     told = [("controlled-shutdown", {"reason": r}) for r in ("start", "retry", "done")]
-    (life,) = lived("broker-started", *told, "broker-stopped")
-    assert life.controlled is not None and life.controlled.reason == "done"
+    (run,) = lived("broker-started", *told, "broker-stopped")
+    assert run.controlled is not None and run.controlled.reason == "done"
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_controlled_shutdown_is_kept_with_its_last_word() -> None:
 )
 def test_lives_of_real_brokers(name: str, outcome: str) -> None:
     cluster, _ = local.gathered(recorded.events(name))
-    assert {n.id: outcomes(n.lives) for n in cluster.nodes.values() if n.broker} == {b: [outcome, "running"] for b in (1, 2, 3)}
+    assert {n.id: outcomes(n.runs) for n in cluster.nodes.values() if n.broker} == {b: [outcome, "running"] for b in (1, 2, 3)}
 
 
 def test_deletions_of_topics_with_their_times() -> None:
@@ -226,7 +226,7 @@ def test_deletions_of_topics_with_their_times() -> None:
 
 
 def test_clusters_that_followed_each_other_travel_however_many_they_were() -> None:
-    lives = [Cluster(number) for number in range(-999, 1)]
-    for cluster in lives:
-        cluster.whole = lives
-    assert [life.number for life in pickle.loads(pickle.dumps(lives[-1])).lives] == list(range(-999, 1))
+    runs = [Cluster(number) for number in range(-999, 1)]
+    for cluster in runs:
+        cluster.whole = runs
+    assert [run.number for run in pickle.loads(pickle.dumps(runs[-1])).clusters_until_now] == list(range(-999, 1))

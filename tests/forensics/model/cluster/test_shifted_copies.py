@@ -45,7 +45,7 @@ def test_times_count_that_fit_the_utc_that_kafka_printed(by: timedelta, expected
     lines = sorted((*LINES, STATED))
     found, cluster = shifted({LOG: log(timedelta(0), lines[:-1]), COPY: log(by, lines)}, {COPY: START + timedelta(days=3)})
     assert found == expected
-    assert [life.begin_at for life in cluster.nodes[1].lives] == [START]
+    assert [run.begin_at for run in cluster.nodes[1].runs] == [START]
     assert [e.at for e in cluster.of("broker-stopping")] == [START + timedelta(seconds=63.007)]
 
 
@@ -53,7 +53,7 @@ def test_times_count_that_fit_the_modification_time() -> None:
     files = {LOG: log(timedelta(0), LINES[:-1]), COPY: log(CLOCK)}
     found, cluster = shifted(files, {LOG: START + timedelta(seconds=5), COPY: START + timedelta(days=3)})
     assert found == {COPY: CLOCK}
-    assert [life.begin_at for life in cluster.nodes[1].lives] == [START]
+    assert [run.begin_at for run in cluster.nodes[1].runs] == [START]
     assert [e.at for e in cluster.of("broker-stopping")] == [START + timedelta(seconds=63.007)], "only the copy has this line"
 
 
@@ -71,7 +71,7 @@ def test_two_starts_in_about_one_rhythm_are_two() -> None:
     for seconds, by in ((False, HOURS), (True, timedelta(hours=2, seconds=9))):
         found, cluster = shifted({f"{LOG}.1": log(timedelta(0), seconds=seconds), LOG: log(by, again, seconds=seconds)})
         assert found == {}
-        assert len(cluster.nodes[1].lives) == 2
+        assert len(cluster.nodes[1].runs) == 2
 
 
 def test_logs_of_one_directory_have_the_times_of_its_copies() -> None:

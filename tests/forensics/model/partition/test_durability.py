@@ -526,9 +526,9 @@ def test_many_windows_are_told_by_topic_and_broker() -> None:
 def test_what_is_open_in_a_cluster_that_is_over_lasted_until_it_ended() -> None:
     """Told of one partition or of many."""
     timeline = PartitionTimeline("t", 0, 0, states=[state(10, 1, (1,))])
-    for life, said in ((0, "until the evidence ends"), (-1, "until the cluster ended")):
+    for run, said in ((0, "until the evidence ends"), (-1, "until the cluster ended")):
         known = cluster(config(MIN_ISR, "2", topic="t"))
-        known.number = life
+        known.number = run
         rows = (row["finding"] for row in judge_partition(timeline, known))
         open_ = [reader(Finding)({**f, **dict.fromkeys(FOLDED)}) for f in rows if f is not None and f["kind"] == "under-min-isr"]
         assert [said in summary(f) for f in open_] == [True]

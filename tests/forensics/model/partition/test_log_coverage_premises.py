@@ -234,15 +234,15 @@ def test_reasons_name_each_silent_logger_once() -> None:
     assert coverage(runs=(Run(when(0), when(1), frozenset({"unknown facet"})),)).reasons == []
 
 
-def lives(*begins: float, failed: Sequence[float] = ()) -> Node:
-    def life(at: float) -> BrokerRun:
+def with_runs(*begins: float, failed: Sequence[float] = ()) -> Node:
+    def run(at: float) -> BrokerRun:
         start = Event(source="", event="broker-starting", at=when(at))
         return BrokerRun(1, start, outcome="failed" if at in failed else "crashed")
 
-    return Node(1, lives=[BrokerRun(1, None), *map(life, begins)], collections=[""])
+    return Node(1, runs=[BrokerRun(1, None), *map(run, begins)], collections=[""])
 
 
-def runs(node: Node, printed: Mapping[str, Sequence[tuple[int, datetime | None]]], version: str | None = None) -> Sequence[Run]:
+def covered_runs(node: Node, printed: Mapping[str, Sequence[tuple[int, datetime | None]]], version: str | None = None) -> Sequence[Run]:
     found = cluster(source(printed=printed), one=replace(node, version=version))
     return log_coverage(1, found).runs
 
@@ -254,7 +254,7 @@ TWICE = {facet: [*lines(2), *lines(2, 1000)] for facet in FACETS}
 
 def silent(*facets: str, version: str | None = None) -> set[str]:
     """What counts as silent of a broker whose one run has lines of these facets."""
-    (run,) = runs(lives(), {facet: lines(2) for facet in facets}, version)
+    (run,) = covered_runs(with_runs(), {facet: lines(2) for facet in facets}, version)
     return {*run.silent}
 
 
@@ -263,17 +263,17 @@ def test_facets_are_those_by_which_lines_are_counted() -> None:
 
 
 def test_a_run_in_which_every_logger_prints() -> None:
-    (run,) = runs(lives(), EVERYTHING)
+    (run,) = covered_runs(with_runs(), EVERYTHING)
     assert run == Run(datetime.min, datetime.max, frozenset())
-    assert runs(lives(), {}) == (), "nothing is known of a run without lines"
+    assert covered_runs(with_runs(), {}) == (), "nothing is known of a run without lines"
 
 
 def test_a_broker_that_takes_up_a_replica_has_loaded_or_created_its_log() -> None:
     assert silent(REPLICA, PARTITION, PROCESS, FETCHER, STATE) == {LOG}
     assert silent(REPLICA, PROCESS, STATE) == {LOG}
-    first, second = runs(lives(500), {**TWICE, LOG: lines(2)})
+    first, second = covered_runs(with_runs(500), {**TWICE, LOG: lines(2)})
     assert [run.silent for run in (first, second)] == [set(), {LOG}]
-    first, second = runs(lives(500), {**TWICE, LOG: lines(2), REPLICA: lines(2)})
+    first, second = covered_runs(with_runs(500), {**TWICE, LOG: lines(2), REPLICA: lines(2)})
     assert [run.silent for run in (first, second)] == [set(), set()], "it took up none in the second run"
 
 
@@ -317,16 +317,16 @@ def test_before_0_9_partitions_print_nothing_when_they_are_taken_up(version: str
 def test_lines_count_in_the_run_in_which_they_were_printed() -> None:
     """One at the time of a start is of that start."""
     at_start: list[tuple[int, datetime | None]] = [(99, when(500))]
-    first, second = runs(lives(500), {**TWICE, LOG: at_start})
+    first, second = covered_runs(with_runs(500), {**TWICE, LOG: at_start})
     assert (first.end, second.begin) == (when(500), when(500))
     assert [run.silent for run in (first, second)] == [{LOG}, set()]
     untimed: list[tuple[int, datetime | None]] = [(1, None)]
-    assert [run.silent for run in runs(lives(500), {**TWICE, LOG: untimed})] == [set(), set()]
+    assert [run.silent for run in covered_runs(with_runs(500), {**TWICE, LOG: untimed})] == [set(), set()]
 
 
 def test_a_start_that_failed_prints_little() -> None:
     printed = {facet: [*lines(2), *lines(2, 600), *lines(2, 1000)] for facet in FACETS}
-    assert [run.begin for run in runs(lives(500, 900, failed=(500,)), printed)] == [datetime.min, when(900)]
+    assert [run.begin for run in covered_runs(with_runs(500, 900, failed=(500,)), printed)] == [datetime.min, when(900)]
 
 
 def test_lines_in_any_of_a_brokers_logs_count() -> None:
@@ -334,7 +334,7 @@ def test_lines_in_any_of_a_brokers_logs_count() -> None:
         source(printed={STATE: lines(2)}, kind="state-change-log"),
         source(printed={f: lines(2) for f in FACETS if f != STATE}),
     )
-    (run,) = log_coverage(1, cluster(one, other, one=lives())).runs
+    (run,) = log_coverage(1, cluster(one, other, one=with_runs())).runs
     assert run.silent == set()
 
 
@@ -552,7 +552,7 @@ def test_a_broker_whose_lines_would_be_there_in_their_place() -> None:
 
 def test_a_silent_run_counts_for_its_time() -> None:
     timeline, _ = made(handed_over())
-    known = cluster(source(printed={**TWICE, LOG: lines(2, 1000)}), one=lives(500))
+    known = cluster(source(printed={**TWICE, LOG: lines(2, 1000)}), one=with_runs(500))
     assert not would_show(1, known, LOG, *PLACED, of=timeline)
     assert not would_show(1, known, LOG, *PLACED, until=when(400), of=timeline)
     assert would_show(1, known, LOG, *PLACED, since=when(600), of=timeline)

@@ -16,10 +16,10 @@ from tests.support import local
 from tests.support.shapes import File, Files, bundle
 
 NOON = datetime(2026, 11, 21, 12)
-Told = tuple[str, dict[str, Any]]
+Checked = tuple[str, dict[str, Any]]
 
 
-def walked(*told: Told, broker: int = 1, confirms: bool | None = None) -> Replica:
+def walked(*told: Checked, broker: int = 1, confirms: bool | None = None) -> Replica:
     """A replica's history from (kind, fields), a second apart."""
     return history(
         broker,
@@ -31,20 +31,20 @@ def walked(*told: Told, broker: int = 1, confirms: bool | None = None) -> Replic
     )
 
 
-def leads(epoch: int, end: int, previous: int | None = None) -> Told:
+def leads(epoch: int, end: int, previous: int | None = None) -> Checked:
     return "leader-start", {"leader_epoch": epoch, "log_end_offset": end, "high_watermark": 0, "previous_leader_epoch": previous}
 
 
-def follows(epoch: int, end: int, previous: int | None = None) -> Told:
+def follows(epoch: int, end: int, previous: int | None = None) -> Checked:
     return "follower-start", {"leader_epoch": epoch, "log_end_offset": end, "high_watermark": 0, "previous_leader_epoch": previous}
 
 
-def follows_at(epoch: int) -> Told:
+def follows_at(epoch: int) -> Checked:
     """Told to follow; no line says where the log ended then."""
     return "partition-state", {"reason": "received", "leader_epoch": epoch, "leader": 2}
 
 
-def loads(end: int) -> Told:
+def loads(end: int) -> Checked:
     return "log-load", {"log_end_offset": end}
 
 
@@ -75,7 +75,7 @@ def test_recovery_without_a_load_is_told_apart_and_makes_no_later_load_unclean()
 
 
 @pytest.mark.parametrize("back", [[loads(90)], [follows(4, 90, previous=-1)], [("log-created", {})]])
-def test_what_a_follower_had_when_it_began_to_follow_is_of_earlier_epochs(back: list[Told]) -> None:
+def test_what_a_follower_had_when_it_began_to_follow_is_of_earlier_epochs(back: list[Checked]) -> None:
     """The line about the cut that every follower makes then may be missing: what it lost later is still not of the new leader."""
     removal = only(walked(leads(3, 50), follows(4, 170, previous=3), ("fetcher-added", {"leader_epoch": 4}), *back))
     assert (removal.end, removal.epoch, removal.under_epoch) == (170, 3, 4)
@@ -157,7 +157,7 @@ def test_truncation_at_or_above_the_end_removes_nothing(offset: int) -> None:
 
 
 @pytest.mark.parametrize("before", [[], [leads(0, 100)]], ids=["nothing known", "known to have reached less"])
-def test_a_cut_of_a_log_of_unknown_end_removes_one_record_for_sure_where_the_line_says_it_was_longer(before: list[Told]) -> None:
+def test_a_cut_of_a_log_of_unknown_end_removes_one_record_for_sure_where_the_line_says_it_was_longer(before: list[Checked]) -> None:
     said = ("truncation", {"offset": 150, "reason": "longer"})
     replica = walked(*before, follows_at(1), said)
     assert [(r.start, r.end, r.exact, r.epoch) for r in replica.removals] == [(150, 151, False, 0 if before else None)]
@@ -179,7 +179,7 @@ def test_a_plan_for_another_offset_is_of_another_cut() -> None:
     ],
     ids=["a follower that had grown", "a leader", "a follower that says what it knew"],
 )
-def test_what_was_cut_is_of_the_epoch_it_lived_under_where_lines_of_later_ones_are_missing(told: list[Told]) -> None:
+def test_what_was_cut_is_of_the_epoch_it_lived_under_where_lines_of_later_ones_are_missing(told: list[Checked]) -> None:
     removal = only(walked(*told))
     assert (removal.start, removal.end, removal.epoch) == (133, 134, 1)
     assert removal.under_epoch == (2 if follows(2, 134, previous=1) in told else None)
@@ -210,7 +210,7 @@ def test_of_a_log_whose_start_no_line_gives_only_what_was_appended_since_was_sur
     assert ranges(walked(leads(1, 170), ("log-load", {"log_end_offset": 150}))) == [(150, 170, False, "restart")]
 
 
-def starts_at(offset: int) -> Told:
+def starts_at(offset: int) -> Checked:
     return "log-start-move", {"log_start_offset": offset}
 
 
@@ -223,11 +223,11 @@ def test_what_retention_had_deleted_was_not_in_the_log_that_was_created_again() 
 
 def test_where_a_log_begins_after_a_deletion_is_unknown_without_the_line_that_says_it() -> None:
     begun = (("log-created", {}), leads(0, 0), ("segment-roll", {"offset": 290}))
-    deleted: Told = ("segment-delete", {"offset": 0, "reason": "retention-time"})
+    deleted: Checked = ("segment-delete", {"offset": 0, "reason": "retention-time"})
     assert ranges(walked(*begun, ("log-created", {}))) == [(0, 290, False, "empty")]
     assert ranges(walked(*begun, deleted, ("log-created", {}))) == []
     assert ranges(walked(*begun, deleted, starts_at(100), ("log-created", {}))) == [(100, 290, False, "empty")]
-    later: tuple[Told, ...] = (("segment-roll", {"offset": 400}), ("segment-roll", {"offset": 500}))
+    later: tuple[Checked, ...] = (("segment-roll", {"offset": 400}), ("segment-roll", {"offset": 500}))
     assert ranges(walked(*begun, deleted, *later, ("log-created", {}))) == [(400, 500, False, "empty")]
     assert ranges(walked(*begun, ("segment-delete", {"reason": "truncation"}), ("log-created", {}))) == [(0, 290, False, "empty")]
 
@@ -265,7 +265,7 @@ def test_follower_that_creates_its_log_twice_had_lost_it() -> None:
 
 
 @pytest.mark.parametrize("told", [[("log-created", {})], [follows(4, 9), ("log-deleted", {}), ("log-created", {})]])
-def test_log_that_is_created_in_order_was_not_lost(told: list[Told]) -> None:
+def test_log_that_is_created_in_order_was_not_lost(told: list[Checked]) -> None:
     assert walked(*told, leads(6, 0)).recreated == []
 
 
@@ -305,7 +305,7 @@ def test_log_of_old_kafka_is_loaded_when_it_is_created() -> None:
 
 
 @pytest.mark.parametrize("saved", [("hw-checkpoint", {"offset": 170}), ("segment", {"offset": 0, "log_end_offset": 170})])
-def test_a_file_of_an_earlier_collection_shows_the_least_that_the_log_had(saved: Told) -> None:
+def test_a_file_of_an_earlier_collection_shows_the_least_that_the_log_had(saved: Checked) -> None:
     """It may have had more when it was saved, and a power loss may have taken it."""
     removal = only(walked(leads(0, 100), saved, loads(120)))
     assert (removal.start, removal.end, removal.exact) == (120, 170, False)
@@ -347,8 +347,8 @@ def test_request_of_an_old_controller_is_left_out() -> None:
 # resets of the fetch offset
 
 
-RESET: Told = ("fetch-offset-reset", {"reason": "latest", "previous_offset": 290, "offset": 276})
-CUT: Told = ("truncation", {"offset": 276})
+RESET: Checked = ("fetch-offset-reset", {"reason": "latest", "previous_offset": 290, "offset": 276})
+CUT: Checked = ("truncation", {"offset": 276})
 
 
 def shape(r: Removal) -> tuple[int, int, bool, str, int | None, int | None]:
@@ -374,7 +374,7 @@ def test_cut_to_another_offset_is_another_removal() -> None:
 
 
 def test_up_to_0_8_2_the_cut_comes_before_the_reset_that_names_the_new_end_alone() -> None:
-    reset: Told = ("fetch-offset-reset", {"reason": "latest", "previous_offset": 276, "offset": 276})
+    reset: Checked = ("fetch-offset-reset", {"reason": "latest", "previous_offset": 276, "offset": 276})
     removal = only(walked(leads(1, 0), follows_at(2), ("segment-roll", {"offset": 290}), CUT, reset))
     assert shape(removal) == (276, 290, False, "latest", 1, 2)
 
@@ -383,7 +383,7 @@ def test_up_to_0_8_2_the_cut_comes_before_the_reset_that_names_the_new_end_alone
 def test_up_to_0_8_2_a_reset_without_its_cut_proves_one_record_and_the_failed_fetch_proves_the_end(previous: int | None) -> None:
     told = leads(1, 0), follows_at(2), ("fetch-offset-reset", {"reason": "latest", "previous_offset": previous, "offset": 276})
     assert shape(only(walked(*told))) == (276, 277, False, "latest", 1, 2)
-    error: Told = ("fetch-error", {"reason": "OFFSET_OUT_OF_RANGE", "previous_offset": 290, "offset": 276})
+    error: Checked = ("fetch-error", {"reason": "OFFSET_OUT_OF_RANGE", "previous_offset": 290, "offset": 276})
     removal = only(walked(*told, error))
     assert shape(removal) == (276, 290, True, "latest", 1, 2)
     assert [e.event for e in removal.evidence] == ["fetch-error", "fetch-offset-reset"]
@@ -396,7 +396,7 @@ def test_failed_fetch_that_was_not_out_of_range_says_nothing_of_the_end() -> Non
 
 @pytest.mark.parametrize(("previous", "offset", "end"), [(298, 500, 500), (298, 0, 298)], ids=["the log is behind", "the log is kept"])
 def test_reset_to_the_leaders_log_start_cuts_only_a_log_that_ends_below_it(previous: int, offset: int, end: int) -> None:
-    reset: Told = ("fetch-offset-reset", {"reason": "start", "previous_offset": previous, "offset": offset})
+    reset: Checked = ("fetch-offset-reset", {"reason": "start", "previous_offset": previous, "offset": offset})
     replica = walked(follows(1, 100), reset)
     assert (replica.removals, replica.log_end_offset) == ([], end)
 
@@ -439,7 +439,7 @@ def kept_lines(files: Files, kept: bytes) -> Files:
 
 
 def test_log_of_a_follower_whose_fetching_is_not_in_evidence_has_no_exact_end() -> None:
-    refused: Told = ("become-refused", {"reason": "leader-unavailable"})
+    refused: Checked = ("become-refused", {"reason": "leader-unavailable"})
     replica = walked(
         follows_at(0),
         ("log-created", {}),
@@ -453,15 +453,15 @@ def test_log_of_a_follower_whose_fetching_is_not_in_evidence_has_no_exact_end() 
 # epochs of what was cut
 
 
-STOP: Told = ("fetcher-removed", {})
-ANSWER: Told = ("truncation-plan", {"reason": "leader-epoch", "leader_epoch": 1, "offset": 247})
+STOP: Checked = ("fetcher-removed", {})
+ANSWER: Checked = ("truncation-plan", {"reason": "leader-epoch", "leader_epoch": 1, "offset": 247})
 
 
-def fetches(offset: int) -> Told:
+def fetches(offset: int) -> Checked:
     return "fetcher-added", {"offset": offset, "broker": 2}
 
 
-def follows_in_log(epoch: int, offset: int) -> list[Told]:
+def follows_in_log(epoch: int, offset: int) -> list[Checked]:
     """As before 2.6: a request, the fetcher that is replaced."""
     return [follows_at(epoch), STOP, fetches(offset)]
 
@@ -497,20 +497,20 @@ FETCHED = {
 
 
 @pytest.mark.parametrize("told", HEARD.values(), ids=HEARD)
-def test_epoch_that_a_follower_only_heard_of_has_no_records_in_its_log(told: list[Told]) -> None:
+def test_epoch_that_a_follower_only_heard_of_has_no_records_in_its_log(told: list[Checked]) -> None:
     replica = walked(*told, fetches(290), ANSWER, ("truncation", {"offset": 247}))
     assert [(r.start, r.end, r.epoch, r.under_epoch) for r in replica.removals][-1] == (247, 290, 1, 4 if follows_at(4) in told else 3)
 
 
 @pytest.mark.parametrize("told", FETCHED.values(), ids=FETCHED)
-def test_epoch_in_which_a_follower_may_have_fetched_dates_its_records(told: list[Told]) -> None:
+def test_epoch_in_which_a_follower_may_have_fetched_dates_its_records(told: list[Checked]) -> None:
     added = [fetches(290)] if any(kind == "fetcher-added" for kind, _ in told) else []
     replica = walked(*told, *added, ANSWER, ("truncation", {"offset": 247}))
     assert [(r.end, r.epoch, r.under_epoch) for r in replica.removals][-1] == (290, 2, 3)
 
 
-SHRINK: Told = ("isr-shrink", {"isr": [1], "previous_isr": [1, 2]})
-EXPAND: Told = ("isr-expand", {"isr": [1, 2], "previous_isr": [1]})
+SHRINK: Checked = ("isr-shrink", {"isr": [1], "previous_isr": [1, 2]})
+EXPAND: Checked = ("isr-expand", {"isr": [1, 2], "previous_isr": [1]})
 
 
 def test_intent_that_is_refused_is_not_counted() -> None:
@@ -572,7 +572,7 @@ FACTS = st.fixed_dictionaries({"offset": NUMBERS, "log_end_offset": NUMBERS, "le
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), FACTS), max_size=12))
 @settings(max_examples=200)
-def test_any_history_removes_only_what_was_there(told: list[Told]) -> None:
+def test_any_history_removes_only_what_was_there(told: list[Checked]) -> None:
     replica = walked(*told)
     reached = max((o.offset for o in replica.observations if o.quantity == "log-end-offset"), default=0)
     for removal in replica.removals:

@@ -145,7 +145,7 @@ def test_witness_without_the_version_tells_the_same_state() -> None:
 def test_changes_that_nobody_tells_are_counted_where_states_between_have_no_version() -> None:
     told = chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 3, 2)])
     assert [s.missing_changes for s in told] == [0, 1, 1]
-    gap = between(told[1], told[2], isr_told=True)
+    gap = between(told[1], told[2], isr_observable=True)
     assert isinstance(gap, Gap) and gap.changes == 1
     assert [s.missing_changes for s in chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 2, 2)])] == [0, 0, 0]
 
@@ -156,7 +156,7 @@ def test_changes_that_nobody_tells_are_counted_where_states_between_have_no_vers
 def test_no_election_adds_to_an_isr(isr: list[int], version: int | None, whole: bool) -> None:
     """A member that was not in sync before joined in between, unless the version shows that nothing was; an unclean election leaves one."""
     before, elected = chain([state(2, 1, [1, 3], 3, 0), state(3, isr[-1], isr, version, 9)])
-    found = between(before, elected, isr_told=True)
+    found = between(before, elected, isr_observable=True)
     assert isinstance(found, Gap) != whole
     assert whole or text(found.said) == "no evidence shows how the ISR became [1, 2, 3]"
 
@@ -192,7 +192,7 @@ def test_leader_epoch_that_no_line_says_is_a_guess_unless_states_around_it_leave
     after = [decided(9, later[1], later[0], 1, [1])] if later is not None else []
     states = build("t", 0, [before, update, *after], Cluster())[0].states
     assert [(s.leader_epoch, s.isr, s.epoch_guessed) for s in states][:2] == [(3, (1, 2, 3), False), (3, (1, 2), guessed)]
-    assert isinstance(between(states[0], states[1], isr_told=True), Gap) == (version != 7)
+    assert isinstance(between(states[0], states[1], isr_observable=True), Gap) == (version != 7)
 
 
 def test_isr_change_after_a_restart_may_be_of_a_later_epoch() -> None:
@@ -265,7 +265,7 @@ def test_records_that_only_name_directories_are_changes(records: int, contiguous
     elected = event("metadata-partition", 20, metadata_offset=30, leader_epoch=1, partition_epoch=4, leader=2, isr=[2], replicas=[1, 2, 3])
     recorded = [created(), *directories, change(20, seconds=9.1, isr=[1, 2]), *([elected] if not contiguous else [])]
     states = build("t", 0, [*recorded, starts, shrink], Cluster())[0].states
-    gaps = [isinstance(between(one, other, isr_told=True), Gap) for one, other in pairwise(states)]
+    gaps = [isinstance(between(one, other, isr_observable=True), Gap) for one, other in pairwise(states)]
     assert any(gaps) is not contiguous
     assert len(states) == records + 2 + len(gaps[records + 1 :])
 
@@ -449,11 +449,11 @@ def test_lines_without_topic_id_belong_to_the_ids_of_their_time_though_the_last_
     assert found == {g: [named[n], unnamed[n]] for n, g in enumerate((-2, -1, 0))}
 
 
-@pytest.mark.parametrize(("created", "lives"), [(True, 2), (False, 1)])
-def test_a_request_for_epoch_0_begins_a_life_where_a_log_is_created_for_it(created: bool, lives: int) -> None:
+@pytest.mark.parametrize(("created", "runs"), [(True, 2), (False, 1)])
+def test_a_request_for_epoch_0_begins_a_life_where_a_log_is_created_for_it(created: bool, runs: int) -> None:
     told = [event("partition-state", s, line=s, writer=1, reason="received", leader_epoch=e) for s, e in ((1, 0), (2, 2), (3, 0))]
     told += [event("log-created", 4, line=4, writer=1)] if created else []
-    assert len(generations("t", told, Cluster(), FileOrders())) == lives
+    assert len(generations("t", told, Cluster(), FileOrders())) == runs
 
 
 def split(told: list[Event], cluster: Cluster) -> list[list[float]]:

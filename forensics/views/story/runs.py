@@ -20,7 +20,7 @@ from forensics.words.formats import moment
 Dropped = Callable[[int, datetime, datetime | None], datetime | None]
 
 
-class Lives:
+class NodeRuns:
     """The runs of one broker. `covers`: whether a time is in the story; `dropped`: when others noticed that a broker was gone."""
 
     def __init__(self, node: Node, covers: Callable[[datetime | None], bool], dropped: Dropped, *, created: bool) -> None:
@@ -31,12 +31,12 @@ class Lives:
         """The run that ended without a line of its own, by the event that begins the next run."""
         self._events: list[Event] = []
         before: BrokerRun | None = None
-        for life in node.lives:
-            self._tell(life, before, created)
-            before = life
+        for run in node.runs:
+            self._tell(run, before, created)
+            before = run
 
-    def _tell(self, life: BrokerRun, before: BrokerRun | None, created: bool) -> None:
-        began = life.begin
+    def _tell(self, run: BrokerRun, before: BrokerRun | None, created: bool) -> None:
+        began = run.begin
         if (
             began is not None
             and began.at is not None
@@ -45,10 +45,10 @@ class Lives:
             self._stand(began, self._start(began))
             if before is not None and _ended_unsaid(before):
                 self.ended[id(began)] = before
-        if life.stopping is not None and self.covers(life.stopping.at):
-            self._stand(life.stopping, self._stopping(life, life.stopping))
-        if life.outcome == "stopped" and life.end is not None and not _ended_unsaid(life) and self.covers(life.end.at):
-            self._stand(life.end, self._stopped(life.end))
+        if run.stopping is not None and self.covers(run.stopping.at):
+            self._stand(run.stopping, self._stopping(run, run.stopping))
+        if run.outcome == "stopped" and run.end is not None and not _ended_unsaid(run) and self.covers(run.end.at):
+            self._stand(run.end, self._stopped(run.end))
 
     def _stand(self, event: Event, step: StoryStep) -> None:
         self.steps[id(event)] = step
@@ -62,15 +62,15 @@ class Lives:
 
     def ended_before(self, event: Event, spoken: datetime | None) -> StoryStep | None:
         """The end of the run before the run that begins with this event; `spoken`: the time of its last line on this partition."""
-        life = self.ended.get(id(event))
-        if life is None:
+        run = self.ended.get(id(event))
+        if run is None:
             return None
-        words = [at for at in (spoken, life.last_seen.at if life.last_seen is not None else None) if at is not None]
+        words = [at for at in (spoken, run.last_seen.at if run.last_seen is not None else None) if at is not None]
         last = max(words, default=None)
         noticed = self.dropped(self.node.id, last - STOP_NOTICED_EARLY, event.at) if last is not None else None
         known = max((at for at in (noticed, last) if at is not None), default=event.at)
         heard = f"last line {moment(last)}" if last is not None else "no line collected"
-        if life.outcome == "stopped":
+        if run.outcome == "stopped":
             words_said = f"broker {self.node.id} has stopped ({heard}), cleanly according to its next start"
             return StoryStep(
                 "broker-stopped",
@@ -83,7 +83,7 @@ class Lives:
             )
         missed = ", noticed here" if noticed is not None else ""
         words_said = f"broker {self.node.id} CRASHED: {heard}{missed}, restarts {moment(event.at)}"
-        evidence = tuple(e for e in (life.last_seen, *life.evidence[-2:]) if e is not None)
+        evidence = tuple(e for e in (run.last_seen, *run.evidence[-2:]) if e is not None)
         return StoryStep(
             "broker-died",
             known,
@@ -102,11 +102,11 @@ class Lives:
             "broker-start", begin.at, ("broker-start", self.node.id), words, (begin,), broker=self.node.id, down={self.node.id: False}
         )
 
-    def _stopping(self, life: BrokerRun, event: Event) -> StoryStep:
-        handed = life.controlled.reason if life.controlled is not None else None
+    def _stopping(self, run: BrokerRun, event: Event) -> StoryStep:
+        handed = run.controlled.reason if run.controlled is not None else None
         how = {"done": ", and hands over its leaderships", "failed": ", without handing over its leaderships"}.get(handed or "", "")
         words = said(f"broker {self.node.id} begins a controlled shutdown{how}")
-        evidence = tuple(e for e in (event, life.controlled) if e is not None)
+        evidence = tuple(e for e in (event, run.controlled) if e is not None)
         return StoryStep("broker-stopping", event.at, ("broker-stopping", self.node.id), words, evidence, broker=self.node.id)
 
     def _stopped(self, end: Event) -> StoryStep:
@@ -116,12 +116,12 @@ class Lives:
         )
 
 
-def _ended_unsaid(life: BrokerRun) -> bool:
+def _ended_unsaid(run: BrokerRun) -> bool:
     """Killed, or shut down cleanly without a line about it."""
-    return life.outcome == "crashed" or (life.outcome == "stopped" and life.end is not None and life.end.event != "broker-stopped")
+    return run.outcome == "crashed" or (run.outcome == "stopped" and run.end is not None and run.end.event != "broker-stopped")
 
 
 def ending(broker: int, at: datetime | None, cluster: Cluster) -> bool:
     """The broker was stopping, or had crashed, when others noticed its absence: its own run shows that."""
     outage = cluster.availability(broker).outage(at) if at is not None else None
-    return outage is not None and outage.life is not None and outage.how != MISSED
+    return outage is not None and outage.run is not None and outage.how != MISSED
