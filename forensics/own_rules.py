@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from forensics.exemplars import exemplars_of, parse
 from forensics.incidents.judging import VERDICTS, conclude, judge_partition
+from forensics.model.clock.gathered import Gathered, is_gathered
 from forensics.model.cluster.build import build_cluster
-from forensics.model.cluster.gathered import Gathered, is_gathered
 from forensics.model.events import COLUMNS, IDENTIFIED
 from forensics.model.findings import CONFIDENCES, LEVELS, Exemplar, Finding, Urgency
 from forensics.model.message import Range, Value, said, values

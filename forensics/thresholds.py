@@ -1,7 +1,7 @@
 """Thresholds that are our choice and not Kafka's: each with its reason.
 
 Here: what decides whether something is reported, as what, and how severe it is. Not here: times that the settings of a
-broker give (forensics.model.cluster.settings), or how much fits on a screen or in a report.
+broker give (forensics.model.settings.settings), or how much fits on a screen or in a report.
 """
 
 from __future__ import annotations

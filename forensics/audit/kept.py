@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from forensics.audit.dated import digest, is_intact
 from forensics.case.files import parquet
-from forensics.model.cluster.cluster_history import CLUSTER_ID
+from forensics.model.clock.cluster_history import CLUSTER_ID
 from forensics.tools.ordered_records import KEPT, Merger, logs
 from parsers import evidence
 from parsers.containers.storage import held, regular, storage

@@ -1,7 +1,7 @@
 """Assigns each file of an archive to a cluster: by its path, else by the cluster ids in the files.
 
 Here: the meaning of `--layout`, Hive's names, a file's name within its cluster, and which files belong to the same cluster if the path does
-not name it. Not here: the list of files (archive), or successive clusters on the same brokers (forensics.model.cluster.cluster_history).
+not name it. Not here: the list of files (archive), or successive clusters on the same brokers (forensics.model.clock.cluster_history).
 """
 
 from __future__ import annotations

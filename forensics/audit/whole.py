@@ -27,10 +27,10 @@ from forensics.case.judge import ROW, judge
 from forensics.case.tables import MANIFEST
 from forensics.case.write import Origin, write
 from forensics.incidents.judging import Conclusion
+from forensics.model.clock.gathered import Gathered, is_gathered
 from forensics.model.cluster.balance import measures, sums
 from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.gathered import Gathered, is_gathered
 from forensics.model.timelines import identified, judged
 from forensics.tools.ordered_records import merger
 from forensics.views.clusters import brief

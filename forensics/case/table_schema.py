@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from forensics.case.tables import BY_NAME, PROOF, SCHEMA
-from forensics.model.cluster.broker_states import STATES
 from forensics.model.findings import CONFIDENCES, LEVELS
+from forensics.model.presence.broker_states import STATES
 from forensics.output.json_schema import Schema, document, of_field, record
 from forensics.proof.verdict import NO, REMOVED_CELLS, VERDICTS, YES
 from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE

@@ -13,15 +13,16 @@ import pyarrow as pa
 
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import FACTS, STANDING
-from forensics.model.cluster import broker_states, final_state
-from forensics.model.cluster.broker_states import StateSpan
+from forensics.model.clock.sources import Source
+from forensics.model.cluster import final_state
 from forensics.model.cluster.facts import Measure
 from forensics.model.cluster.names import Name
-from forensics.model.cluster.sources import Source
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import CLUSTER_DOC, FINDING, Evidence, Finding
 from forensics.model.message import said
 from forensics.model.partition import offsets
+from forensics.model.presence import broker_states
+from forensics.model.presence.broker_states import StateSpan
 from forensics.model.record import columns, struct
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff

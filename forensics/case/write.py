@@ -28,13 +28,13 @@ from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHE
 from forensics.incidents.folding import places
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
-from forensics.model.cluster.broker_states import StateSpan, spans
 from forensics.model.cluster.build import EventResolver, Options
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
 from forensics.model.message import Message, Range
+from forensics.model.presence.broker_states import StateSpan, spans
 from forensics.model.record import RowWriters, row_of
 from forensics.output.files import forbidden
 from forensics.output.version import version

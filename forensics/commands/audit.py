@@ -501,8 +501,8 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     from forensics.audit.audited import KEPT
     from forensics.audit.whole import Judged, case_directory, entry, failed
     from forensics.jobs import kept_events, kept_records
+    from forensics.model.clock.gathered import Gathered
     from forensics.model.cluster.build import build_cluster
-    from forensics.model.cluster.gathered import Gathered
     from forensics.tools.ordered_records import merger
     from spark.failures import explained
     from spark.java import has_fallen

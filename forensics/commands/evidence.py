@@ -380,8 +380,8 @@ def read_units(
     """Reads the units of these paths. Raises Unusable if none of them is evidence."""
     from forensics.commands.selection import check_brokers
     from forensics.jobs import read
+    from forensics.model.clock.gathered import Gathered
     from forensics.model.cluster.build import build_cluster
-    from forensics.model.cluster.gathered import Gathered
     from forensics.output.sanitise import clean
 
     progress.watch(session)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from forensics.model.cluster.clocks import Clock
+    from forensics.model.clock.clocks import Clock
+    from forensics.model.clock.sources import Source
     from forensics.model.cluster.facts import Node
     from forensics.model.cluster.names import Name
-    from forensics.model.cluster.sources import Source
     from forensics.views.document import Report
 
 
@@ -142,7 +142,7 @@ def _nodes(nodes: Iterable[Node]) -> Table:
 
 
 def _clock(clock: Clock) -> str:
-    from forensics.model.cluster.clocks import UNSURE
+    from forensics.model.clock.clocks import UNSURE
 
     skew = f" {clock.skew_ms / 1000:+.1f} s" if clock.skew_ms else ""
     around = f" ± {clock.uncertainty_ms:,} ms" if clock.uncertainty_ms is not None else ""

@@ -94,8 +94,8 @@ def command(
     progress = Progress()
     found = open_input(paths, progress)
     with progress.stage("Planning"):
-        from forensics.model.cluster.broker_states import running, spans
         from forensics.model.cluster.final_state import partitions
+        from forensics.model.presence.broker_states import running, spans
         from forensics.views.impact import untouchable
         from forensics.views.plan import resets
 
@@ -127,7 +127,7 @@ def _checked(gone: Sequence[int], live: Sequence[int], kafka_version: str | None
 
 def check_version(kafka_version: str | None) -> None:
     """Raises click.BadParameter if the value of --kafka-version is not a version."""
-    from forensics.model.cluster.versions import parsed
+    from forensics.model.settings.versions import parsed
 
     if kafka_version is not None and parsed(kafka_version) is None:
         raise click.BadParameter(f"{kafka_version!r} is not a Kafka version; use for example 2.8 or 3.9.1", param_hint="--kafka-version")
@@ -166,7 +166,7 @@ def overview(
 
 
 def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
-    from forensics.model.cluster.versions import parsed, versions
+    from forensics.model.settings.versions import parsed, versions
     from forensics.tools.kafka_tools import NEWEST, Tools
 
     kraft = cluster.mode == "kraft"

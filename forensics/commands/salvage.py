@@ -212,7 +212,7 @@ def _key(lot: Lot) -> str:
 
 
 def _partition(topic: str, partition: int, lots: list[Lot], ends: Mapping[str, Markers], output: SalvageOutput) -> SalvagedPartition:
-    from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
+    from forensics.model.settings.settings import WRITTEN_BY_BROKERS
     from forensics.tools.salvage.places import named
     from forensics.tools.salvage.rows import Row, rows
     from forensics.tools.salvage.written import JsonLines, Parquet, Sending, write_lines

@@ -20,7 +20,6 @@ from operator import attrgetter, itemgetter
 from typing import Annotated
 
 from forensics.incidents.folding import by_event, hit, places, recurring
-from forensics.model.cluster.availability import Spans
 from forensics.model.cluster.facts import by_role
 from forensics.model.findings import (
     CLUSTER_DOC,
@@ -41,6 +40,7 @@ from forensics.model.findings import (
     offsets_in,
 )
 from forensics.model.message import ENCODED, Message, Value, Values, said
+from forensics.model.presence.availability import Spans
 from forensics.model.record import Int32, Record
 from forensics.proof.aftermath import sentences
 from forensics.rules import RULES, kind_of, rule_of

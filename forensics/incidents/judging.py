@@ -20,13 +20,14 @@ from forensics.incidents.findings import FindingRows, Findings, urgency, worst_f
 from forensics.incidents.incidents import ClusterFindings, Incident, recurring_of_each
 from forensics.invariants import checked
 from forensics.invariants.declared import Checked
-from forensics.model.cluster import balance, broker_states, final_state, under_replication
+from forensics.model.cluster import balance, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import weakened
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule
 from forensics.model.message import encoded, said
 from forensics.model.partition import durability
-from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence import broker_states
 from forensics.model.rows import Rows
 from forensics.model.stored import Store, Stored
 from forensics.proof.contradictions import contradictions as contradictions_of

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from forensics.model.cluster.availability import KILLED, Outage
 from forensics.model.message import Message, Range, said
 from forensics.model.partition.timeline import Term
+from forensics.model.presence.availability import KILLED, Outage
 from forensics.proof.transition import LeaderTransition
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import CLOCK, COMPLETE, LOG, ORDER, PLACED, PROCESS, would_show
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.lineage import began
-from forensics.model.partition.log_coverage import CLOCK, COMPLETE, LOG, ORDER, PLACED, PROCESS, would_show
 from forensics.model.partition.replicas import Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import isr_changes_observable
 from forensics.model.events import Event
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.continuity import Contiguous, Gap, Unsure, between
-from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
 from forensics.model.partition.timeline import PartitionTimeline, Term, aims, cached_on_timeline
 from forensics.thresholds import SAME_UNCLEAN_ELECTION_S

@@ -1,6 +1,6 @@
 """Logs that brokers brought from an earlier cluster: they were on the disks when the brokers joined this one.
 
-Here: the loads of such logs. Not here: which cluster a line belongs to (forensics.model.cluster.cluster_history), or what happened to these
+Here: the loads of such logs. Not here: which cluster a line belongs to (forensics.model.clock.cluster_history), or what happened to these
 records (losses).
 
 Kafka opens every log of its log directories before it knows the cluster's partitions. If a partition of the same name is then assigned to

@@ -1,6 +1,6 @@
 """The table of hand-overs of a partition: every row begins wide, and each step narrows cells with the evidence.
 
-Here: the rows, and the order of the steps. A step uses lines and files only if its premises hold (forensics.model.partition.log_coverage).
+Here: the rows, and the order of the steps. A step uses lines and files only if its premises hold (forensics.model.coverage.log_coverage).
 Not here: the conclusions from the rows (verdict, losses), or the facts about one hand-over (transition).
 """
 
@@ -14,14 +14,8 @@ from datetime import datetime
 from functools import cache
 from itertools import pairwise
 
-from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
-from forensics.model.events import Event
-from forensics.model.message import Message, Range, said
-from forensics.model.partition.continuity import Gap, between, bounds, epochs_without_state
-from forensics.model.partition.floods import LEFT_OUT
-from forensics.model.partition.folding import MADE
-from forensics.model.partition.log_coverage import (
+from forensics.model.coverage.log_coverage import (
     CLOCK,
     LOG,
     ORDER,
@@ -34,9 +28,15 @@ from forensics.model.partition.log_coverage import (
     log_coverage,
     would_show,
 )
+from forensics.model.events import Event
+from forensics.model.message import Message, Range, said
+from forensics.model.partition.continuity import Gap, between, bounds, epochs_without_state
+from forensics.model.partition.floods import LEFT_OUT
+from forensics.model.partition.folding import MADE
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
+from forensics.model.presence.availability import CONTROLLED
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.contradictions import of_row, second_witness, what

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import takewhile
 
-from forensics.model.cluster.effective import effective, number
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.versions import Version, versions
+from forensics.model.coverage.log_coverage import CLOCK, ORDER, would_show
 from forensics.model.partition.continuity import Contiguous, between
-from forensics.model.partition.log_coverage import CLOCK, ORDER, would_show
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.settings.effective import effective, number
+from forensics.model.settings.versions import Version, versions
 from forensics.proof.verdict import RUNNING, Handover
 
 LAST_UNCHECKED: Version = (2, 0, 0)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.message import Message, Range, said
 from forensics.model.partition.emptied import new_again
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.availability import spoken
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
 from forensics.proof.last_copies import last_copies_gone

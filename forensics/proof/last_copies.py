@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.directories import failures_of_replica
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
+from forensics.model.presence.availability import CONTROLLED
 from forensics.thresholds import CRASH_NOTICED
 
 CRASHED, FAILED_DIRECTORY = "handover/crashed", "handover/lost-directory"

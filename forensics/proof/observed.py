@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import CLOCK, ORDER, STATE, would_show
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER, STATE, would_show
 from forensics.model.partition.replicas import Disk, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import STOP_NOTICED_EARLY

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import denied_error
 from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import denied_error
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.contradictions import contradictions

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import CLOCK, ORDER, isr_changes_observable, would_show
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, would_show
 from forensics.model.partition.outside_logs import outside_logs, runs_of
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
 from forensics.model.partition.states import not_after

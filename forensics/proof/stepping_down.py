@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.partition.log_coverage import LOG, PLACED, PROCESS, would_show
+from forensics.model.coverage.log_coverage import LOG, PLACED, PROCESS, would_show
 from forensics.model.partition.replicas import FollowerStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.thresholds import ORDINARY_HANDOVER

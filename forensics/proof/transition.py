@@ -12,13 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import dropwhile, pairwise, takewhile
 
-from forensics.model.cluster.availability import BrokerRun
-from forensics.model.cluster.effective import strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.events import Event
-from forensics.model.partition.continuity import Contiguous, Gap, between
-from forensics.model.partition.durability import required
-from forensics.model.partition.log_coverage import (
+from forensics.model.coverage.log_coverage import (
     LOG,
     ORDER,
     PLACED,
@@ -27,9 +22,14 @@ from forensics.model.partition.log_coverage import (
     was_running,
     would_show,
 )
+from forensics.model.events import Event
+from forensics.model.partition.continuity import Contiguous, Gap, between
+from forensics.model.partition.durability import required
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State, is_raise
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.presence.availability import BrokerRun
+from forensics.model.settings.effective import strict
 from forensics.proof.elections import Election, by_order, right_before
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import joined_with_all

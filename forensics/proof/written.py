@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import KILLED, MISSED
 from forensics.model.findings import Salvageable, Written
 from forensics.model.message import Range
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, EXACT, Observation
+from forensics.model.presence.availability import KILLED, MISSED
 from forensics.proof.acknowledged import accepted_until
 from forensics.proof.transition import LeaderTransition
 from forensics.thresholds import PRODUCER_CLOCK_TOLERANCE

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.cluster.failed_starts import errors_of_starts
-from forensics.model.cluster.process_errors import ends_the_jvm, who
+from forensics.model.coverage.log_coverage import COMPLETE, would_show
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding, Statement, quote
 from forensics.model.message import Message, said, values
-from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
-from forensics.model.partition.log_coverage import COMPLETE, would_show
+from forensics.model.presence.availability import KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
+from forensics.model.presence.crash_times import FACTS, CrashTime, CrashTimes
+from forensics.model.presence.failed_starts import errors_of_starts
+from forensics.model.presence.process_errors import ends_the_jvm, who
 from forensics.thresholds import CLOCK_TOLERANCE
 
 

@@ -9,12 +9,12 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from forensics.model.cluster.availability import Availability
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event, lasting
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.isr_removal import session_time
+from forensics.model.presence.availability import Availability
 from forensics.model.times import runs
 from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 

@@ -1,6 +1,6 @@
 """clock-skew: the clock of a node was wrong.
 
-Here: the texts for a clock error that exceeds its uncertainty, for a clock that was set back, and for lines with other dates than records. Not here: the estimate (forensics.model.cluster.clocks). A time zone other than UTC
+Here: the texts for a clock error that exceeds its uncertainty, for a clock that was set back, and for lines with other dates than records. Not here: the estimate (forensics.model.clock.clocks). A time zone other than UTC
 is not an error.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model.cluster.clocks import Clock
-from forensics.model.cluster.comparisons import BUSY_MS
+from forensics.model.clock.clocks import Clock
+from forensics.model.clock.comparisons import BUSY_MS
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.cluster.sources import Source
 from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import said, values
 from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP

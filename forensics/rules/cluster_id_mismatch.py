@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.failed_starts import up_again
-from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
+from forensics.model.presence.failed_starts import up_again
+from forensics.model.presence.process_errors import who
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """cluster-recreated: the brokers joined another cluster, with other topics under the old names and epochs that restart.
 
 Here: the cause, if the evidence shows it, and the logs of the old cluster that the brokers still had. Not here: which lines belong to which
-cluster (forensics.model.cluster.cluster_history), or the losses of the old logs (data_loss).
+cluster (forensics.model.clock.cluster_history), or the losses of the old logs (data_loss).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """config-drift: a durability setting was made less safe while the cluster was running.
 
 Here: changes of unclean.leader.election.enable and min.insync.replicas in the history of settings, and their consequences. Not here:
-settings that were always unsafe (risky_setting), or the value of a setting at some time (forensics.model.cluster.effective).
+settings that were always unsafe (risky_setting), or the value of a setting at some time (forensics.model.settings.effective).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import BROKER, CLUSTER, SettingChange
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.settings.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
+from forensics.model.settings.settings import BROKER, CLUSTER, SettingChange
 from forensics.proof.elections import elections
 from forensics.proof.losses import losses
 from forensics.thresholds import TOPIC_CREATION

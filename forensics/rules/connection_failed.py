@@ -14,12 +14,12 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
-from forensics.model.cluster.process_errors import failures, of_one_failure, span, who, who_all
+from forensics.model.coverage.log_coverage import was_running
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
-from forensics.model.partition.crash_times import FACTS, CrashTimes
-from forensics.model.partition.log_coverage import was_running
+from forensics.model.presence.crash_times import FACTS, CrashTimes
+from forensics.model.presence.process_errors import failures, of_one_failure, span, who, who_all
 from forensics.model.times import undated_first
 from forensics.thresholds import CONNECTS_AGAIN, CRASH_NOTICED, LONGEST_START, RECONNECTED, UNREACHABLE
 

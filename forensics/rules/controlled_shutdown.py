@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import who
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
+from forensics.model.presence.availability import BrokerRun
+from forensics.model.presence.process_errors import who
 from forensics.rules.detectors.conditions import halted_node
 
 

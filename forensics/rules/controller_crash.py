@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.quorum import voters, without_leader
 from forensics.model.findings import Finding
 from forensics.model.message import Message, said
-from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.model.presence.crash_times import FACTS, CrashTimes
+from forensics.model.quorum.quorum import voters, without_leader
 from forensics.rules.broker_crash import Crash, crashes, finding
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations, departures, of_all_brokers, shared, shown
 from forensics.model.cluster.under_replication import series
+from forensics.model.coverage.log_coverage import all_read
 from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
 from forensics.model.partition.absences import ABSENCES, CRASHED, FIRST_STATE_AT, LOG_ENDS, UNDER_REPLICATED
-from forensics.model.partition.log_coverage import all_read
 from forensics.model.rows import Rows
 from forensics.model.times import Span, overlap
 from parsers.frozen import replace

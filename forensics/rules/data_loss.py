@@ -9,7 +9,6 @@ from itertools import groupby
 from operator import attrgetter
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
 from forensics.model.events import Event
 from forensics.model.findings import (
     COMPACTED,
@@ -38,6 +37,7 @@ from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.settings.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
 from forensics.model.times import runs
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import CLOCK, ORDER, would_show
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
-from forensics.model.partition.log_coverage import CLOCK, ORDER, would_show
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline

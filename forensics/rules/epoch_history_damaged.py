@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.versions import versions
+from forensics.model.coverage.log_coverage import LOG, PROCESS, READ, would_show
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.lineage import Entry, of_batches
-from forensics.model.partition.log_coverage import LOG, PROCESS, READ, would_show
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.settings.versions import versions
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import Cut, cuts
 from forensics.thresholds import AT_REST, COPY_DURATION

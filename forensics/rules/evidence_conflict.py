@@ -7,15 +7,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from forensics.model.clock.identity import Conflict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.names import Name, names
-from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Contradiction, Disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.process_errors import who
 from forensics.proof.contradictions import CONFIDENCE, contradictions, what
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, conflicts

@@ -8,14 +8,14 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.sources import Source
+from forensics.model.coverage.log_coverage import filtered_files, lacking, log_coverage
 from forensics.model.events import Event
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, values
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.floods import LEFT_OUT
-from forensics.model.partition.log_coverage import filtered_files, lacking, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from forensics.thresholds import EXPORT_LIMITS, NEXT_PAGE

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import exception, span, who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Value, said, values
 from forensics.model.partition.fetch_failures import Streak, streaks, unfinished
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.process_errors import exception, span, who
 from forensics.thresholds import FETCHED_AGAIN
 from parsers.frozen import replace
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Statement, quote, together
 from forensics.model.message import Message, Range, Value, said, values
@@ -15,6 +14,7 @@ from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import Disk, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.settings.effective import Effective, strict
 
 LATEST_MS = 250_000_000_000_000
 """The largest number of milliseconds since 1970 that a datetime supports."""

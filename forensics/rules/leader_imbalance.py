@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.balance import Ratio, limit, ratios, since
-from forensics.model.cluster.effective import Effective, effective, enabled
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.placement import STATEMENT, STEPS
+from forensics.model.settings.effective import Effective, effective, enabled
 from parsers.frozen import replace
 
 MAX_PARTITIONS_NAMED = 8

@@ -8,9 +8,9 @@ from typing import Any
 
 from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, BrokerLoads, at_end, limit, load, metrics, uneven
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import all_read
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding
 from forensics.model.message import Message, said, values
-from forensics.model.partition.log_coverage import all_read
 from forensics.model.partition.placement import SIZES, STATEMENT, STEPS, WRITTEN
 from forensics.thresholds import LOAD_DEVIATION
 from parsers.frozen import replace

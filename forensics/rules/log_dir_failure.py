@@ -8,11 +8,11 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_directories import AT_START, EARLIER, FailedDirectory, failed_directories
-from forensics.model.cluster.failed_starts import errors_of_starts
-from forensics.model.cluster.process_errors import steps_of, who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
+from forensics.model.presence.failed_starts import errors_of_starts
+from forensics.model.presence.process_errors import steps_of, who
 
 DISK = ("full", "read-only", "io")
 _CHANGES = {"-delete": "change-delete", ".deleted": "change-deleted", ".swap": "change-swap", "-checkpoint": "change-checkpoint"}

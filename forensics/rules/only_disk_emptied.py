@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.emptied import EMPTIED, emptied_logs, new_again
+from forensics.model.presence.process_errors import who
 from forensics.model.rows import Rows
 from forensics.thresholds import LONGEST_START, NAMED
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model.cluster.availability import KILLED, Outage
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import ends_the_jvm, failures, span, who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
-from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.model.presence.availability import KILLED, Outage
+from forensics.model.presence.crash_times import FACTS, CrashTimes
+from forensics.model.presence.process_errors import ends_the_jvm, failures, span, who
 from forensics.model.times import undated_first
 from forensics.thresholds import OUTLIVES_ERROR
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from forensics.model.cluster.effective import effective, enabled, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import DEFAULT
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote
 from forensics.model.message import Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.settings.effective import effective, enabled, number
+from forensics.model.settings.settings import DEFAULT
 from forensics.model.times import near
 from forensics.thresholds import NEXT_ROUND, REBALANCE_ROUND, SAME_PREFERRED_ELECTION
 

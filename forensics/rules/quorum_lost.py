@@ -1,7 +1,7 @@
 """quorum-lost: the metadata quorum had no leader, or no majority, for longer than an election takes.
 
 Here: the controllers that were gone, and the partitions that could not get a new leader or ISR meanwhile. Not here: the spans themselves
-(forensics.model.cluster.quorum), the change of the leader (controller_change), the end of a controller (controller_crash,
+(forensics.model.quorum.quorum), the change of the leader (controller_change), the end of a controller (controller_crash,
 controlled_shutdown).
 """
 
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import CONTROLLED, Outage
 from forensics.model.cluster.facts import Cluster, by_role
-from forensics.model.cluster.process_errors import who
-from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, without_leader
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, Value, said, values
-from forensics.model.partition.crash_times import FACTS, CrashTimes
-from forensics.model.partition.unreplaced import Unreplaced, ended, unreplaced
+from forensics.model.presence.availability import CONTROLLED, Outage
+from forensics.model.presence.crash_times import FACTS, CrashTimes
+from forensics.model.presence.process_errors import who
+from forensics.model.presence.unreplaced import Unreplaced, ended, unreplaced
+from forensics.model.quorum.quorum import DOWN, RECORDS, UNREACHED, NoLeader, without_leader
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import process_roles
+from forensics.model.coverage.log_coverage import LOG, PLACED, would_show
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Range, values
-from forensics.model.partition.log_coverage import LOG, PLACED, would_show
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.settings.settings import process_roles
 from forensics.model.times import near
 from forensics.thresholds import CRASH_NOTICED
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import INTERNAL_TOPICS
-from forensics.model.cluster.versions import versions
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Statement, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
+from forensics.model.settings.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
+from forensics.model.settings.settings import INTERNAL_TOPICS
+from forensics.model.settings.versions import versions
 from forensics.output.shell import option
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY

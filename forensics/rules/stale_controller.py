@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import STATE, would_show
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
-from forensics.model.partition.log_coverage import STATE, would_show
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote, together
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.settings.versions import versions
 from forensics.output.shell import option
 from forensics.proof.losses import Loss, losses
 

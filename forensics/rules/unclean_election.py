@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import silent_leaders
 from forensics.model.findings import Finding, Statement, quote, union
 from forensics.model.message import Value, Values, joined, values
-from forensics.model.partition.log_coverage import silent_leaders
 from forensics.model.partition.replicas import EXACT
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.causes import suspected_outside

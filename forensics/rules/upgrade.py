@@ -1,7 +1,7 @@
 """upgrade: nodes were restarted with another version of Kafka, one after the other.
 
 Here: the order of the nodes, versions that are mixed at the end, and whether the protocol or the metadata version followed. Not here: how a
-version is read (forensics.model.cluster.versions), or the move from ZooKeeper to KRaft (migration).
+version is read (forensics.model.settings.versions), or the move from ZooKeeper to KRaft (migration).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster, by_role
-from forensics.model.cluster.process_errors import who
-from forensics.model.cluster.settings import process_roles
-from forensics.model.cluster.versions import VersionChange, metadata_version, parsed, version_changes
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
+from forensics.model.presence.availability import CONTROLLED
+from forensics.model.presence.process_errors import who
+from forensics.model.settings.settings import process_roles
+from forensics.model.settings.versions import VersionChange, metadata_version, parsed, version_changes
 
 IBP, METADATA = "inter.broker.protocol.version", "metadata.version"
 

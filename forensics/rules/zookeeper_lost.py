@@ -1,7 +1,7 @@
 """zookeeper-lost: no broker had a connection to ZooKeeper for longer than a restart of one of its servers takes.
 
 Here: the span, and the partitions that could not get a new leader or ISR meanwhile. Not here: the spans themselves
-(forensics.model.cluster.zookeeper), one broker that lost its session (broker_fenced), or a metadata quorum (quorum_lost).
+(forensics.model.quorum.zookeeper), one broker that lost its session (broker_fenced), or a metadata quorum (quorum_lost).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.zookeeper import NoZooKeeper, without_zookeeper
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
-from forensics.model.partition.crash_times import FACTS, CrashTimes
-from forensics.model.partition.unreplaced import Unreplaced, unreplaced
+from forensics.model.presence.crash_times import FACTS, CrashTimes
+from forensics.model.presence.unreplaced import Unreplaced, unreplaced
+from forensics.model.quorum.zookeeper import NoZooKeeper, without_zookeeper
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

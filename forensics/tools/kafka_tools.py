@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from forensics.model.cluster.versions import Version
+from forensics.model.settings.versions import Version
 from forensics.output.shell import option
 from forensics.tools.repair import PartitionChange
 

@@ -1,7 +1,7 @@
 """The log records of all brokers in order of time, which StateChangeLogMerger did for one log of Kafka before 1.0.
 
 Here: which records are selected, and the UTC time and sort key of each. Not here: how a log is cut into records (parsers.records), how
-clocks are estimated (forensics.model.cluster.clocks), or the sorting (spark.sorting).
+clocks are estimated (forensics.model.clock.clocks), or the sorting (spark.sorting).
 
 Records are ordered by corrected time, but no log is ever reordered: a record counts as no earlier than those before it in its file, or in its
 part of a joined file.
@@ -19,9 +19,9 @@ from hashlib import blake2b
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.build import CALENDAR, EventResolver
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.sources import Source
 from parsers.cached import cached_property
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit

@@ -18,19 +18,19 @@ from typing import Any
 
 from forensics import rule_files
 from forensics.incidents.incidents import Incident
+from forensics.model.clock.clocks import UNSURE, Clock
+from forensics.model.clock.sources import Source
 from forensics.model.cluster import balance
-from forensics.model.cluster.broker_states import StateSpan, running, spans
-from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
-from forensics.model.cluster.sources import Source
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
-from forensics.model.cluster.versions import versions
+from forensics.model.coverage.log_coverage import STATE
 from forensics.model.findings import MINOR, Finding, Place, Purpose
 from forensics.model.message import Message, timestamp
 from forensics.model.partition import durability
-from forensics.model.partition.log_coverage import STATE
+from forensics.model.presence.broker_states import StateSpan, running, spans
 from forensics.model.record import RowWriters
+from forensics.model.settings.versions import versions
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version

@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from forensics.incidents.incidents import ROLLING, Incident
 from forensics.incidents.judging import STANDING
-from forensics.model.cluster.broker_states import STATES, StateSpan
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.names import Name
-from forensics.model.cluster.sources import Source
 from forensics.model.findings import (
     COMPACTED,
     CONFIDENCES,
@@ -31,6 +30,7 @@ from forensics.model.findings import (
 )
 from forensics.model.message import Range
 from forensics.model.partition.durability import SPENT
+from forensics.model.presence.broker_states import STATES, StateSpan
 from forensics.model.record import Field, arrow_type, declared, inner_of, is_record, items_of
 from forensics.output.json_schema import (
     BOOLEAN,

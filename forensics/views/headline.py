@@ -15,13 +15,13 @@ from datetime import datetime
 
 from forensics.incidents.folding import hit
 from forensics.incidents.incidents import ROLLING, Incident
+from forensics.model.clock.sources import SetAside
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
-from forensics.model.cluster.sources import SetAside
 from forensics.model.findings import CUT, LEVELS, POSSIBLE, Finding, Purpose, lost_parts
 from forensics.model.findings import LOST as GONE
 from forensics.model.findings import UNSETTLED as UNCLEAR
 from forensics.model.message import Message, Value, said
+from forensics.model.settings.settings import WRITTEN_BY_BROKERS
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.rules import of_purpose, rule_of
 from forensics.thresholds import LOG_GAP

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.findings import (
     COMPACTED,
     CONFIDENCES,
@@ -28,6 +27,7 @@ from forensics.model.findings import (
     offsets_in,
 )
 from forensics.model.message import Message, Range, joined
+from forensics.model.settings.settings import WRITTEN_BY_BROKERS
 from forensics.output.display_times import DisplayZone
 from forensics.proof.causes import FOREIGN
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED

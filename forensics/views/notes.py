@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from posixpath import commonpath
 
-from forensics.model.cluster.clocks import Clock
+from forensics.model.clock.clocks import Clock
+from forensics.model.clock.zones import MINUTE_MS
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.zones import MINUTE_MS
 from forensics.words.formats import brokers_named, counted, some
 
 MIN_LINES = 5

@@ -18,10 +18,10 @@ from itertools import zip_longest
 from typing import Any
 
 from forensics.incidents.folding import places
-from forensics.model.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STOPPING, UP
 from forensics.model.cluster.under_replication import capped, offline, series
 from forensics.model.findings import LEVELS, MINOR, Finding, Place
 from forensics.model.message import said, timestamp
+from forensics.model.presence.broker_states import DOWN, ENDED, RECOVERING, STARTING, STOPPING, UP
 from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report

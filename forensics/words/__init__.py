@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
-from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.findings import BROKERS, OF_STEPS, PARTITIONS, PLACES, Finding
 from forensics.model.message import Message, Value
+from forensics.model.settings.settings import WRITTEN_BY_BROKERS
 from forensics.words import catalogue
 from forensics.words.formats import FORMATS, OF_TEXTS, counted, some, usual
 from forensics.words.template import Known, alone, filled, names, sentences

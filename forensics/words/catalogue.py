@@ -1,6 +1,6 @@
 """The catalogue of messages: the templates of a finding, of a step, or of a phrase, by their id 'FILE/NAME'.
 
-The messages of a rule are in its file, forensics/rules/KIND.toml, those of causes in forensics/model/cluster/causes.toml, all others in the
+The messages of a rule are in its file, forensics/rules/KIND.toml, those of causes in forensics/model/presence/causes.toml, all others in the
 files of forensics/words:
 
     [message.NAME]        of a finding: `summary`; `many`, the summary if it affected several partitions; `explanation` and `next_steps`,
@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from forensics import rule_files
-from forensics.model.cluster import process_errors
+from forensics.model.presence import process_errors
 from forensics.rules import declared
 from parsers.own_files import OwnFile
 from parsers.package_data import table

@@ -1,7 +1,7 @@
 """Lines that are missing from a log because something left them out before it was collected: a rate limit, or a filter by level or word.
 
 Here: what the remaining lines show about that. Not here: lines that were cut (line_lengths), or what follows from it
-(forensics.model.partition.log_coverage).
+(forensics.model.coverage.log_coverage).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lines of exports whose newest line comes first: Kibana, Loki, Splunk, journalctl -r and others.
 
 Here: detecting it from the times of the lines, and the order in which lines have to be read so that a record comes before the lines that
-continue it. Not here: the order of events across files (forensics.model.cluster.directions), which works with line numbers.
+continue it. Not here: the order of events across files (forensics.model.clock.directions), which works with line numbers.
 
 Most stores reverse all rows, so that the lines that continue a record come before it, the last one first. Some sort by time only and keep
 the order of rows with the same time.

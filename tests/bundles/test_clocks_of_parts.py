@@ -11,8 +11,8 @@ from itertools import product
 import pytest
 from rich.console import Console
 
-from forensics.model.cluster.clocks import UNSURE
-from forensics.model.cluster.zones import NOISE_MS
+from forensics.model.clock.clocks import UNSURE
+from forensics.model.clock.zones import NOISE_MS
 from forensics.model.events import rows
 from forensics.views.document import Report
 from forensics.views.text import show

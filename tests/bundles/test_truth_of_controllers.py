@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.migration import migration
-from forensics.model.cluster.versions import version_changes
-from forensics.model.cluster.zookeeper import without_zookeeper
 from forensics.model.findings import Finding
-from forensics.model.partition.crash_times import CrashTimes
-from forensics.model.partition.unreplaced import unreplaced
+from forensics.model.presence.crash_times import CrashTimes
+from forensics.model.presence.unreplaced import unreplaced
+from forensics.model.quorum.migration import migration
+from forensics.model.quorum.zookeeper import without_zookeeper
+from forensics.model.settings.versions import version_changes
 from forensics.words import of_incident, words
 from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of

@@ -4,8 +4,8 @@
 
 It is started by hand from the root of the project and is not part of the test suite. For example:
 
-    python -m tests.mutation forensics/model/partition/log_coverage.py --tests tests/forensics/proof
-    python -m tests.mutation forensics/model/partition/log_coverage.py --tests tests/forensics/proof --only 112
+    python -m tests.mutation forensics/model/coverage/log_coverage.py --tests tests/forensics/proof
+    python -m tests.mutation forensics/model/coverage/log_coverage.py --tests tests/forensics/proof --only 112
 
 A mutant is the module with one change (tests/mutation/rules.py lists them). Tests that fail kill it. A mutant that survives is printed as
 `file:line: before -> after`: add a test that fails for it, or simplify the code. A mutant that takes several times as much processor time as

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from forensics.incidents.judging import VERDICTS, conclude, judge_partition
 from forensics.jobs import identified, read, verdicts
+from forensics.model.clock.gathered import Gathered
 from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.gathered import Gathered
 from forensics.model.events import IDENTIFIED
 from forensics.model.partition.numbers import counted
 from forensics.model.partition.quiet_times import FEW

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from forensics.model.cluster.broker_states import UP
 from forensics.model.findings import Purpose
 from forensics.model.message import Message
+from forensics.model.presence.broker_states import UP
 from forensics.rules import of_purpose
 from forensics.thresholds import ISR_TOLERANCE
 from forensics.views.document import Report

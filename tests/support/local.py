@@ -16,9 +16,9 @@ import pyarrow as pa
 from forensics.commands.evidence import Opened
 from forensics.commands.inputs import EvidenceInput
 from forensics.jobs import MASKS
+from forensics.model.clock.gathered import Gathered, is_gathered
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.gathered import Gathered, is_gathered
 from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, identified

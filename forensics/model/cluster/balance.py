@@ -16,11 +16,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.model.cluster.effective import effective, number
 from forensics.model.cluster.facts import OF_BROKERS, Cluster, Measure
 from forensics.model.findings import Fact
 from forensics.model.message import timestamp
 from forensics.model.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
+from forensics.model.settings.effective import effective, number
 from forensics.thresholds import LOAD_DEVIATION, MIN_MEAN_BYTES
 
 MAX_POINTS = 200

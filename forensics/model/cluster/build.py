@@ -17,22 +17,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model.cluster.availability import BrokerRun, by_time, of_controller, runs
-from forensics.model.cluster.clocks import Clock, estimate
-from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
-from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, FileSpans, relations
-from forensics.model.cluster.copies import LOG_SUFFIX, Copies
-from forensics.model.cluster.directions import EpochLine, straightened
-from forensics.model.cluster.excluded import SET_ASIDE, set_aside
-from forensics.model.cluster.facts import OF_BROKERS, Cluster, ClusterJoin, Node, recreated_topics
-from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
-from forensics.model.cluster.identity import Clues, Conflict, identify
-from forensics.model.cluster.replays import without_repeats
-from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
-from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
-from forensics.model.cluster.shifted_copies import READ, shifts
-from forensics.model.cluster.sources import Archive, Source
-from forensics.model.cluster.zones import (
+from forensics.model.clock.clocks import Clock, estimate
+from forensics.model.clock.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
+from forensics.model.clock.comparisons import DECIDED, LEADERSHIPS, RELATING, FileSpans, relations
+from forensics.model.clock.copies import LOG_SUFFIX, Copies
+from forensics.model.clock.directions import EpochLine, straightened
+from forensics.model.clock.excluded import SET_ASIDE, set_aside
+from forensics.model.clock.gathered import Gathered, Mask, but, of_kinds, one_of
+from forensics.model.clock.identity import Clues, Conflict, identify
+from forensics.model.clock.replays import without_repeats
+from forensics.model.clock.shared_logs import SharedLogs, hosts, shared_logs
+from forensics.model.clock.shifted_copies import READ, shifts
+from forensics.model.clock.sources import Archive, Source
+from forensics.model.clock.zones import (
     MINUTE_MS,
     QUARTER_MS,
     Anchor,
@@ -50,7 +47,10 @@ from forensics.model.cluster.zones import (
     steps,
     turns,
 )
+from forensics.model.cluster.facts import OF_BROKERS, Cluster, ClusterJoin, Node, recreated_topics
 from forensics.model.events import IDENTIFIED, Event, compact, kept_together, latest_times, place_in
+from forensics.model.presence.availability import BrokerRun, by_time, of_controller, runs
+from forensics.model.settings.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.thresholds import COPIED_TIME, FARTHEST_SHIFT, SETTINGS_FIRST
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, Role, named, of

@@ -16,14 +16,14 @@ from functools import wraps
 from operator import attrgetter
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
-from forensics.model.cluster.availability import Availability, BrokerRun, availabilities
-from forensics.model.cluster.clocks import Clock
-from forensics.model.cluster.copies import NONE, Copies
-from forensics.model.cluster.identity import Conflict
-from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
-from forensics.model.cluster.sources import Archive, SetAside, Source
+from forensics.model.clock.clocks import Clock
+from forensics.model.clock.copies import NONE, Copies
+from forensics.model.clock.identity import Conflict
+from forensics.model.clock.sources import Archive, SetAside, Source
 from forensics.model.events import Event
+from forensics.model.presence.availability import Availability, BrokerRun, availabilities
 from forensics.model.record import Int32, Record
+from forensics.model.settings.settings import LOG_DIRECTORIES, Settings
 from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, By, Role, of
 from parsers.sniff import NOT_EVIDENCE
@@ -81,7 +81,7 @@ class ClusterJoin:
     node: int
     at: datetime
     how: str
-    """As in forensics.model.cluster.cluster_history.Span."""
+    """As in forensics.model.clock.cluster_history.Span."""
     before: int | None
     """Number of the node's previous cluster."""
     again: bool

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import is_directory_id, same_directory
 from forensics.model.events import Event
+from forensics.model.presence.availability import BrokerRun
+from forensics.model.settings.settings import is_directory_id, same_directory
 from forensics.model.times import near, runs
 from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property

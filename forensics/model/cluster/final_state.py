@@ -16,12 +16,12 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import MISSED, Availability, BrokerRun
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import all_discarded
+from forensics.model.presence.availability import MISSED, Availability, BrokerRun
 from forensics.model.record import Int32, Record, reader, struct
 from forensics.model.times import undated_first
 

@@ -3,7 +3,7 @@
 Here: the intervals of one partition with their causes, and the facts (ABSENCES, UNDER_REPLICATED) with their rows. A follower is caught
 up when it has fetched up to the leader's log end offset of the fetch before, and is removed from the ISR when it was not caught up for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
-many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.cluster.availability), or the findings (forensics.rules).
+many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.presence.availability), or the findings (forensics.rules).
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import KILLED, MISSED, Outage
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import of_fetcher
-from forensics.model.cluster.settings import is_directory_id, same_directory
+from forensics.model.coverage.log_coverage import isr_changes_observable
 from forensics.model.events import Event, lasting
 from forensics.model.findings import EVIDENCE, Fact, lower, quote
 from forensics.model.message import PACKED, Message, Value, said
 from forensics.model.partition.directories import failures_of_replica, log_directory
 from forensics.model.partition.fetch_failures import FAILED, GAVE_UP, hindered, says_hindered, unreachable
 from forensics.model.partition.isr_removal import IsrRemoval
-from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
 from forensics.model.partition.progress import STUCK as STUCK
 from forensics.model.partition.progress import AbsenceCause, LogProgress
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, within_life
+from forensics.model.presence.availability import KILLED, MISSED, Outage
+from forensics.model.presence.process_errors import of_fetcher
 from forensics.model.record import Int32, Record, struct
+from forensics.model.settings.settings import is_directory_id, same_directory
 from forensics.model.times import undated_first
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass

@@ -1,7 +1,7 @@
 """The log directory that contains a replica, and its failures.
 
 Here: what the broker's own lines about the partition say. Not here: failures of whole directories (forensics.rules.log_dir_failure), or the
-directories of a broker's settings (forensics.model.cluster.settings).
+directories of a broker's settings (forensics.model.settings.settings).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Protection of records: how many in-sync replicas leaders require, and how long partitions had too few.
 
 Here: the time a partition was below or at min.insync.replicas or one failure away from loss (`exposure`, run on Spark's tasks), and the
-settings that protect records as data for the report. Not here: the settings in force (forensics.model.cluster.effective), or findings about risky
+settings that protect records as data for the report. Not here: the settings in force (forensics.model.settings.effective), or findings about risky
 ones (forensics.rules.risky_setting).
 """
 
@@ -15,17 +15,17 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from forensics.model.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, SettingChange
+from forensics.model.coverage.log_coverage import isr_changes_observable
 from forensics.model.events import Event
 from forensics.model.findings import Fact
 from forensics.model.message import timestamp
-from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.placement import FACTOR, STATEMENT
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.record import Record, struct
+from forensics.model.settings.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
+from forensics.model.settings.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, SettingChange
 from forensics.model.times import undated_first
 from parsers.frozen import dataclass
 

@@ -1,7 +1,7 @@
 """Fetches of one partition's followers that failed, and what that says about a replica that does not advance.
 
 Here: errors that follow each other for longer than a leader change takes, and clauses about a replica that could not fetch. Not here: fetchers
-that ended (forensics.model.cluster.process_errors), or the findings (forensics.rules).
+that ended (forensics.model.presence.process_errors), or the findings (forensics.rules).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import lasted, of_fetcher, of_one_failure
+from forensics.model.coverage.log_coverage import FETCHER, PLACED, would_show
 from forensics.model.events import Event
 from forensics.model.message import Message, said
-from forensics.model.partition.log_coverage import FETCHER, PLACED, would_show
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
+from forensics.model.presence.process_errors import lasted, of_fetcher, of_one_failure
 from forensics.thresholds import EPOCH_KNOWN, FETCHED_AGAIN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from forensics.model.cluster.copies import NONE, Copies
+from forensics.model.clock.copies import NONE, Copies
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.thresholds import SAME_FETCH_FAILURE

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from forensics.model.clock.order import FileOrders
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.order import FileOrders
 from forensics.thresholds import ACTION_KNOWN
 from parsers.kinds import OF_DELETION, ON_DISK, STARTS, named
 

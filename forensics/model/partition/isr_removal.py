@@ -11,15 +11,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from forensics.model.cluster.availability import CONTROLLED, MISSED, Outage
-from forensics.model.cluster.effective import effective, newest, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.cluster.settings import BROKER, TOPIC, SettingChange
-from forensics.model.cluster.versions import versions
 from forensics.model.events import Event, lasting
 from forensics.model.message import Message, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.availability import CONTROLLED, MISSED, Outage
+from forensics.model.settings.effective import effective, newest, number
+from forensics.model.settings.settings import BROKER, TOPIC, SettingChange
+from forensics.model.settings.versions import versions
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 from parsers.frozen import dataclass

@@ -12,14 +12,14 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import CONTROLLED, spoken
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import COMPLETE, would_show
 from forensics.model.findings import Fact
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import COMPLETE, would_show
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, lived, windows
+from forensics.model.presence.availability import CONTROLLED, spoken
 from forensics.model.times import undated_first
 from forensics.thresholds import BRIEF_S, CRASH_NOTICED
 

@@ -19,9 +19,9 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import EFFECTIVE, INTERNAL_TOPICS, TOPIC
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Disk
+from forensics.model.settings.settings import EFFECTIVE, INTERNAL_TOPICS, TOPIC
 from parsers.frozen import dataclass
 
 

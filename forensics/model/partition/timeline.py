@@ -17,9 +17,9 @@ from itertools import pairwise, takewhile
 from operator import itemgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from forensics.model.cluster.copies import once
+from forensics.model.clock.copies import once
+from forensics.model.clock.order import FileOrders
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
@@ -28,7 +28,6 @@ from forensics.model.partition.final_state import FinalState, Snapshot, as_state
 from forensics.model.partition.folding import fold, joins, without_future_logs
 from forensics.model.partition.generations import generations, makes
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
-from forensics.model.partition.order import FileOrders
 from forensics.model.partition.replicas import (
     ASIDE,
     AT_LEAST,
@@ -44,6 +43,7 @@ from forensics.model.partition.replicas import (
     history,
 )
 from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
+from forensics.model.settings.versions import versions
 from forensics.model.times import undated_first
 from parsers.cached import cached_property
 from parsers.frozen import dataclass, replace

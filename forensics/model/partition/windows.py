@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise, starmap
 
-from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.findings import Statement
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.availability import CONTROLLED
 from forensics.model.times import begins
 from forensics.thresholds import CRASH_NOTICED, MAX_SEPARATE_WINDOWS, STOP_NOTICED_EARLY, STOPPED_TOGETHER
 from parsers.frozen import dataclass, replace

@@ -15,7 +15,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import KILLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import Episode, ReplicaAbsence, episodes, outs, shown
 from forensics.model.events import Event
@@ -24,6 +23,7 @@ from forensics.model.message import Message, values
 from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, LOST_SESSION, RESTARTED
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.fetch_failures import says_hindered
+from forensics.model.presence.availability import KILLED
 from forensics.model.rows import Rows
 from forensics.model.times import contains
 from forensics.thresholds import FETCH_UNANSWERED

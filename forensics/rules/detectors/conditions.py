@@ -11,11 +11,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model.cluster.availability import ENDS_PROCESS, HALTING
 from forensics.model.cluster.facts import Cluster, asked_for_controller, cached_on_cluster
 from forensics.model.cluster.failed_directories import failed_directories
-from forensics.model.cluster.failed_starts import errors_of_starts, failed_starts
-from forensics.model.cluster.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
 from forensics.model.events import Event, lasting
 from forensics.model.findings import quote
 from forensics.model.message import Message, Range, said
@@ -23,6 +20,9 @@ from forensics.model.partition.durability import as_settled, below_min_isr, requ
 from forensics.model.partition.fetch_failures import resumed_soon, would_show_a_role
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, windows
+from forensics.model.presence.availability import ENDS_PROCESS, HALTING
+from forensics.model.presence.failed_starts import errors_of_starts, failed_starts
+from forensics.model.presence.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
 from forensics.model.rows import Rows
 from forensics.model.times import near
 from forensics.thresholds import (

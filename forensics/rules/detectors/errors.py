@@ -11,7 +11,7 @@
     lasting = true          only errors that were repeated for longer than a leader change takes
     until = ["NAME"]        the finding ends with the next of these events of the node; without it with the last error
     severity = "medium"     without it the level of the kind
-    cause = "NAME"          "{why}": what the errors name (forensics/model/cluster/causes.toml); "{FIELD}": of the first error
+    cause = "NAME"          "{why}": what the errors name (forensics/model/presence/causes.toml); "{FIELD}": of the first error
     meanwhile = true        `{meanwhile}` is what the partitions of the node missed in this time
     values = "FUNCTION"     FUNCTION(errors, cluster), of a partition with its timeline: more values, and what else its statement says; None if
                             there is nothing to report
@@ -35,12 +35,12 @@ from types import MappingProxyType
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import cause_of, exception, failures, lasted, span, who_all
 from forensics.model.events import COLUMNS, Event
 from forensics.model.findings import Finding, quote
 from forensics.model.partition.absences import FIRST_STATE_AT
-from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.crash_times import FACTS, CrashTimes
+from forensics.model.presence.process_errors import cause_of, exception, failures, lasted, span, who_all
 from forensics.model.rows import Rows
 from forensics.rules.detectors import conditions
 from forensics.thresholds import SAME_FAILURE

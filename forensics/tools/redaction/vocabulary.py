@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import regex
 
 from forensics import rules
-from forensics.model.cluster import availability, failed_starts, process_errors
-from forensics.model.cluster import settings as settings_of
+from forensics.model.presence import availability, failed_starts, process_errors
+from forensics.model.settings import settings as settings_of
 from forensics.rules import detectors, out_of_memory
 from parsers import formats, layouts, masking, paths, schemas, sniff
 from parsers.catalogue.reading import OF_START

@@ -13,10 +13,10 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from forensics.incidents.folding import places
-from forensics.model.cluster.broker_states import ENDED, RECOVERING, STARTING
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import Range
 from forensics.model.partition.offsets import REMOVED
+from forensics.model.presence.broker_states import ENDED, RECOVERING, STARTING
 from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.html.drawing import Drawn, DrawnWindow

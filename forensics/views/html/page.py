@@ -21,11 +21,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensics.incidents.folding import places
-from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, StateSpan
-from forensics.model.cluster.sources import Source
+from forensics.model.clock.sources import Source
 from forensics.model.findings import LEVELS, UNSETTLED, Evidence, Finding, Purpose, shortened
 from forensics.model.findings import LOST as LOST_RECORDS
 from forensics.model.message import said
+from forensics.model.presence.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, StateSpan
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report

@@ -20,12 +20,12 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, contradictions, found_in
+from forensics.model.clock.order import file_order
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Purpose
 from forensics.model.message import Range
 from forensics.model.partition.continuity import Gap, between
-from forensics.model.partition.order import file_order
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline

@@ -2,7 +2,7 @@
 
 Here: which of them a story shows, at which of the broker's own events they are placed, and the time of a crash, which no line prints: it is
 between the broker's last line and its next start, and others may have noticed it. Not here: how runs are distinguished
-(forensics.model.cluster.availability).
+(forensics.model.presence.availability).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from forensics.model.cluster.availability import MISSED, BrokerRun
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
+from forensics.model.presence.availability import MISSED, BrokerRun
 from forensics.thresholds import LOADED_AFTER_START, STOP_NOTICED_EARLY
 from forensics.views.story.step import StoryStep, said
 from forensics.words.formats import moment

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
-from forensics.model.cluster.availability import words_of
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Purpose
@@ -37,6 +36,7 @@ from forensics.model.partition.final_state import FinalState
 from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.availability import words_of
 from forensics.proof.aftermath import aftermath
 from forensics.rules import rule_of
 from forensics.thresholds import FENCED_BEFORE

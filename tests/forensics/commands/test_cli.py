@@ -15,7 +15,7 @@ import pytest
 
 from forensics.commands.inputs import EvidenceInput
 from forensics.commands.inspect import _clock
-from forensics.model.cluster.clocks import Clock
+from forensics.model.clock.clocks import Clock
 from forensics.views import text
 from tests.conftest import Done
 from tests.support.paths import BUNDLES

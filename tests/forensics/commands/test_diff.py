@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forensics.cli import cli
-from forensics.model.cluster.clocks import Clock
+from forensics.model.clock.clocks import Clock
 from forensics.model.cluster.facts import Node
 from forensics.model.findings import Finding, Place
 from forensics.model.message import Range

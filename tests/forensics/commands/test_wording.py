@@ -22,8 +22,8 @@ SEARCHES = frozenset(
 PARTS = frozenset({"lower", "removeprefix", "removesuffix", "replace", "rstrip", "split", "splitlines", "strip", "upper"})
 """Methods whose result is a part of the text, or the text in other letters."""
 IN_NO_COLUMN = {
-    "forensics/model/cluster/failed_starts.py": "the stack, which shows that the error is of a start",
-    "forensics/model/cluster/process_errors.py": "the thread of an error, and its message",
+    "forensics/model/presence/failed_starts.py": "the stack, which shows that the error is of a start",
+    "forensics/model/presence/process_errors.py": "the thread of an error, and its message",
     "forensics/model/cluster/facts.py": "whether a client of the network asked for a controller: the line names it before its message",
     "forensics/proof/contradictions.py": "whether the directory of a loaded log waits for its deletion",
     "forensics/rules/detectors/conditions.py": "whose client of the network it is: the line names it before its message",

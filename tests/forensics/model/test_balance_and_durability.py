@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from forensics.cli import cli
 from forensics.commands.analyze import weight
 from forensics.commands.inputs import measures_of
+from forensics.model.clock.gathered import Gathered
 from forensics.model.cluster.balance import measures, ratios
-from forensics.model.cluster.gathered import Gathered
 from forensics.model.findings import LEVELS, Finding
 from forensics.words import words
 from tests.forensics.staged import of

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.message import said
-from forensics.model.partition.log_coverage import (
+from forensics.model.coverage.log_coverage import (
     CLOCK,
     COMPLETE,
     FETCHER,
@@ -25,6 +24,7 @@ from forensics.model.partition.log_coverage import (
     Answer,
     LogCoverage,
 )
+from forensics.model.message import said
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import CELLS, UNKNOWN, Handover, Removed, verdict

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.availability import BrokerRun
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.cluster.sources import Source
+from forensics.model.coverage.log_coverage import CLOCK, ORDER, SHOWN, Answer
 from forensics.model.events import Event
 from forensics.model.message import said
-from forensics.model.partition.log_coverage import CLOCK, ORDER, SHOWN, Answer
 from forensics.model.partition.replicas import IsrUpdate, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.presence.availability import BrokerRun
 from forensics.proof.removed import Piece
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when

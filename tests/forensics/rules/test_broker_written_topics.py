@@ -8,8 +8,8 @@ from itertools import cycle
 import pytest
 
 from forensics.exemplars import exemplars_of
-from forensics.model.cluster.settings import INTERNAL_TOPICS, WRITTEN_BY_BROKERS
 from forensics.model.findings import Exemplar, Finding
+from forensics.model.settings.settings import INTERNAL_TOPICS, WRITTEN_BY_BROKERS
 from forensics.words import words
 from tests.forensics.staged import report
 

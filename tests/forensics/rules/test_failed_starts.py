@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 
 from forensics.exemplars import exemplars_of
-from forensics.model.cluster.process_errors import cause_of
 from forensics.model.findings import Finding
+from forensics.model.presence.process_errors import cause_of
 from forensics.views.document import Report
 from forensics.words import text, words
 from tests.forensics.staged import report

@@ -22,7 +22,7 @@ from forensics.case.tables import MANIFEST, TABLES
 from forensics.cli import cli
 from forensics.commands.inputs import CaseInput
 from forensics.incidents.judging import OF_REPORT, with_facts
-from forensics.model.cluster import process_errors
+from forensics.model.presence import process_errors
 from forensics.tools.redaction import logs, reading, segments, text
 from forensics.tools.redaction.bundle import Leak, redact
 from forensics.tools.redaction.check import Check

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.final_state import ReplicaEnd
-from forensics.model.cluster.versions import parsed
 from forensics.model.message import said
+from forensics.model.settings.versions import parsed
 from forensics.tools.kafka_tools import MAX_BYTES, ToolInput, Tools, election_files, reassignment_files
 from forensics.tools.repair import (
     LIMIT,

@@ -30,8 +30,8 @@ from forensics.commands.inputs import CaseInput
 from forensics.formats import FORMATS
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import PARTITION
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.sources import Source
 from forensics.model.findings import Evidence, Finding, Place
 from forensics.model.message import Range, values
 from forensics.output.format import DirectoryFormat, FileFormat, Format

@@ -20,7 +20,7 @@ from rich.console import Console
 from forensics.incidents.findings import urgency
 from forensics.incidents.folding import folded
 from forensics.incidents.incidents import Incident
-from forensics.model.cluster.clocks import Clock
+from forensics.model.clock.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import CONFIDENCES, FINDING, FOLDED, LEVELS, Evidence, Finding, Place
 from forensics.model.message import Range, said, values

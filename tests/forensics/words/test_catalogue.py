@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.model.cluster import process_errors
 from forensics.model.findings import ALL_STATE, Finding, Lasting, Purpose
 from forensics.model.message import Message, Range, Value, decoded, encoded, packed, unpacked
+from forensics.model.presence import process_errors
 from forensics.model.record import reader
 from forensics.proof import causes
 from forensics.rules import RULES, declared, named_in_steps
@@ -72,7 +72,7 @@ def texts(tree: ast.AST) -> Iterator[tuple[ast.AST, list[str | None]]]:
 # templates
 
 COMPUTED = {
-    **dict.fromkeys(("led_until", "led_more", "kept_until"), "forensics/model/partition/crash_times.py adds the endings"),
+    **dict.fromkeys(("led_until", "led_more", "kept_until"), "forensics/model/presence/crash_times.py adds the endings"),
     "went_back": "the outcome 'went-back' of a group",
 }
 """Names of values that the code puts together."""
@@ -218,7 +218,7 @@ SENTENCES = {
     ("forensics/model/record.py", "tuple([it for i in it or ()])"): "code that reads a record",
     ("forensics/model/record.py", "[it for i in it]"): "code that writes a record",
     ("forensics/model/findings.py", "segment it: it valid batches, log end offset it"): "quotes a binary file",
-    ("forensics/model/cluster/effective.py", "Kafka's default, version in it"): "the place of a value, as 'file:line' is",
+    ("forensics/model/settings/effective.py", "Kafka's default, version in it"): "the place of a value, as 'file:line' is",
     ("forensics/rules/detectors/conditions.py", "state change requests batch is not empty"): "the text of an exception of Kafka",
     ("forensics/rules/fetch_failing.py", "cannot be aborted and paused"): "the text of an exception of Kafka",
 }

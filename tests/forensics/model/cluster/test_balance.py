@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.balance import (
     MAX_MEASURES,
     MAX_POINTS,
@@ -26,7 +27,6 @@ from forensics.model.cluster.balance import (
     uneven,
 )
 from forensics.model.cluster.facts import Cluster, Measure, Node
-from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.partition.assigned import Orders
 from forensics.model.partition.placement import INTERVAL_S, MAX_INTERVALS, MAX_STEPS, factor, sizes, steps, traffic

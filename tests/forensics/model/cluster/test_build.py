@@ -8,10 +8,10 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
+from forensics.model.clock.copies import Copies
+from forensics.model.clock.gathered import Gathered
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
-from forensics.model.cluster.copies import Copies
-from forensics.model.cluster.gathered import Gathered
-from forensics.model.cluster.sources import Source
 from forensics.model.events import IDENTIFIED
 from parsers.schemas import EVENTS
 from tests.forensics.staged import START, Story, table

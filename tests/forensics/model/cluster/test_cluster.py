@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.availability import CONTROLLED, KILLED, Availability, BrokerRun, runs
 from forensics.model.cluster.facts import Cluster, recreated_topics
 from forensics.model.events import Event
+from forensics.model.presence.availability import CONTROLLED, KILLED, Availability, BrokerRun, runs
 from tests.support import local, recorded
 
 NOON = datetime(2026, 11, 21, 12)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from forensics.model.cluster.sources import Source
-from forensics.model.cluster.zones import meaningless
+from forensics.model.clock.sources import Source
+from forensics.model.clock.zones import meaningless
 
 NOON = datetime(2026, 11, 21, 12)
 LOG = "-log"

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from forensics.incidents.findings import Findings
 from forensics.incidents.judging import judge_partition
-from forensics.model.cluster.effective import MIN_ISR, NEVER, UNCLEAN, default, effective, number, strict
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.cluster.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
-from forensics.model.cluster.sources import Source
 from forensics.model.events import Event
 from forensics.model.findings import FOLDED, LEVELS, Finding
 from forensics.model.message import Message
@@ -25,6 +23,8 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import together
 from forensics.model.record import reader
+from forensics.model.settings.effective import MIN_ISR, NEVER, UNCLEAN, default, effective, number, strict
+from forensics.model.settings.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
 from forensics.rules import rule_of
 from forensics.words import summary, text, words
 from tests.forensics.staged import Story, of, report

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.availability import CONTROLLED, KILLED, MISSED, Outage
 from forensics.model.events import Event
 from forensics.model.partition.leaderless import eligible_leaders, named_eligible
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence.availability import CONTROLLED, KILLED, MISSED, Outage
 from forensics.words import words
 from tests.support import local
 from tests.support.shapes import bundle

@@ -9,9 +9,9 @@ import pytest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition import crash_times
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.presence import crash_times
 
 
 def at(minute: int) -> datetime:

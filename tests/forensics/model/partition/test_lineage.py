@@ -9,10 +9,10 @@ import pytest
 
 from forensics.model import events
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import STATIC, TOPIC
 from forensics.model.events import Event
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from forensics.model.partition.replicas import Disk
+from forensics.model.settings.settings import STATIC, TOPIC
 from parsers.catalogue.record import search_all
 from parsers.schemas import EVENTS
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forensics.model.cluster.copies import Copies
+from forensics.model.clock.copies import Copies
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition import quiet_times

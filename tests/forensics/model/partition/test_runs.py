@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.model.cluster.copies import Copies
+from forensics.model.clock.copies import Copies
+from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.sources import Source
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition.runs import FEW, folded
 from forensics.model.timelines import by_partition, sorted_partitions, timelines

@@ -1,0 +1,1 @@
+"""The metadata quorum, ZooKeeper, and the migration from one to the other."""

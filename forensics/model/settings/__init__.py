@@ -1,0 +1,1 @@
+"""Settings of brokers and topics, with the defaults of each version."""
