@@ -17,7 +17,7 @@ from forensics.audit.kept import COLUMNS, ClusterPart, Group, keep_units, log_ki
 from forensics.model.clock.gathered import is_gathered
 from forensics.model.cluster.build import EventResolver
 from forensics.model.cluster.facts import Cluster
-from forensics.model.partition.quiet_times import QuietTimes, is_routine
+from forensics.model.partition.quiet_times import RoutineFilter, is_routine
 from forensics.model.timelines import Judge, judged, sorted_partitions
 from forensics.tools.ordered_records import KEPT, Merger, Show, blocks
 from parsers.containers.units import Unit
@@ -41,7 +41,7 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] =
 
 def identified(events: SparkEvents, resolver: EventResolver, cluster: Cluster, change: Change | None = None) -> Identified:
     """Events of partitions, identified, without most of those in quiet times; see spark.pipeline.identified."""
-    return pipeline.identified(events, resolver, change, thinning=QuietTimes.of_parts(cluster))
+    return pipeline.identified(events, resolver, change, thinning=RoutineFilter.of_parts(cluster))
 
 
 def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> Packed:

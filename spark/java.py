@@ -46,7 +46,7 @@ PATHS = (
 )
 """Environment variables with a path that the JVM, Spark's workers or Spark's launcher read."""
 LAST_WORDS = 64 << 10
-"""Bytes of a log that `last_words` returns at most."""
+"""Bytes of a log that `last_log_lines` returns at most."""
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
 """Without this variable, Spark looks up the name of the machine, and fails where that name has no address, as in a container without a
 network."""
@@ -241,7 +241,7 @@ def new_log() -> BinaryIO:
     return log
 
 
-def last_words() -> str:
+def last_log_lines() -> str:
     """The ends of the logs of all JVMs that this process started."""
     return "".join(map(_end, _logs))
 

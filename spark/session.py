@@ -27,7 +27,7 @@ from parsers.containers.names import printable
 from spark.class_archive import QUIET, archive_for, make_at_exit
 from spark.failures import explained
 from spark.interfaces import missing
-from spark.java import JavaFailed, Jvm, absolute_paths, find_java, last_words, new_log, source_root, spark_home
+from spark.java import JavaFailed, Jvm, absolute_paths, find_java, last_log_lines, new_log, source_root, spark_home
 from spark.masters import trouble
 from spark.temporary import temporary_directory
 
@@ -279,7 +279,7 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
 
 def _said(error: Exception) -> str:
     """Why Spark did not start, in one line: the first error in the log of its JVM, or else that of pyspark."""
-    found = re.search(r"(?m)^.*?\b(?:Exception|Error)\b[\w.$]*: *(\S.*)$", last_words())
+    found = re.search(r"(?m)^.*?\b(?:Exception|Error)\b[\w.$]*: *(\S.*)$", last_log_lines())
     return f"Spark did not start: {printable(' '.join((found[1] if found else str(error)).split()))[:300]}"
 
 

@@ -81,5 +81,5 @@ def _rules() -> str:
 
 def _of_spark() -> str:
     java = sys.modules.get("spark.java")
-    log = java.last_words() if java is not None else ""
+    log = java.last_log_lines() if java is not None else ""
     return f"\nEnd of the log of Spark:\n\n{log}" if log.strip() else ""

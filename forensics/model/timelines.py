@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from forensics.model.cluster.build import EventResolver
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event, rows
-from forensics.model.partition.quiet_times import without_middle
+from forensics.model.partition.quiet_times import drop_routine_lines
 from forensics.model.partition.runs import folded
 from forensics.model.partition.timeline import PartitionTimeline, build
 
@@ -39,7 +39,7 @@ def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, sc
                     if len(pending) >= ROWS:
                         yield pa.RecordBatch.from_pylist(pending, schema=schema)
                         pending = []
-                timeline.worked_out.clear()  # it refers to the timeline: else only the search for cycles would free both
+                timeline.cache.clear()  # it refers to the timeline: else only the search for cycles would free both
     if pending:
         yield pa.RecordBatch.from_pylist(pending, schema=schema)
 
@@ -72,7 +72,7 @@ def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Clus
 def sorted_partitions(slices: Sequence[Callable[[], pa.Table]], cluster: Cluster) -> list[pa.RecordBatch]:
     """Identified events with repeated lines folded and without those in the middle of quiet times, sorted by topic and partition. Each slice
     opens one part of the events."""
-    events = without_middle(folded(slices, cluster), cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
+    events = drop_routine_lines(folded(slices, cluster), cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
     return events.to_batches(max_chunksize=4096)  # type: ignore[no-any-return]
 
 

@@ -47,7 +47,7 @@ from forensics.proof.last_copies import gone_said, last_copies_gone
 from forensics.proof.observed import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
 from forensics.proof.pre_kip101 import high_watermark_of_cut, reached_by_isr
-from forensics.proof.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier
+from forensics.proof.removed import RemovedRange, likely_start, nothing_written_since, seen_high_watermark, written_earlier
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from forensics.proof.verdict import (
     BEGIN,
@@ -98,8 +98,8 @@ def _table(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Handove
     terms = timeline.terms
     rows: list[Handover] = []
     hops = tuple(LeaderTransition(term, before, timeline, cluster, rows) for before, term in zip([None, *terms], terms, strict=False))
-    for hop in hops:
-        rows.append(_row(hop))
+    for transition in hops:
+        rows.append(_row(transition))
     return (*rows, _end(timeline, cluster)) if rows else (), hops
 
 
@@ -415,7 +415,7 @@ def _removed(row: _Draft, t: LeaderTransition) -> _Draft:
     return row.put("removed", found).narrowed(last_isr_member_lost_tail=_only(YES if alone else NO))
 
 
-def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
+def _removed_of(piece: RemovedRange, t: LeaderTransition) -> Removed:
     removal = piece.removal
     exact = removal.exact and not t.end_unobserved
     maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
@@ -445,7 +445,7 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     )
 
 
-def _perhaps_sent_again(piece: Piece, t: LeaderTransition) -> bool:
+def _perhaps_sent_again(piece: RemovedRange, t: LeaderTransition) -> bool:
     """The records may be those that are there now: a leader that was cut off appended them, no producer got an acknowledgement, and the producers
     sent them again to the next leader. Not if that leader was elected uncleanly: then the older records had been committed."""
     if piece.replaced_by is None:
@@ -465,7 +465,7 @@ def _maybe_deleted(removal: Removal, t: LeaderTransition) -> bool:
     return not would_show(removal.broker, t.cluster, LOG, since=max(since, default=None), until=removal.at)
 
 
-def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, tuple[Event, ...]]:
+def _lowest_start(piece: RemovedRange, t: LeaderTransition) -> tuple[int | None, int, tuple[Event, ...]]:
     """The offset from which the records are probably gone, the lowest from which they may be, and the high watermarks that show it."""
     if not piece.proven or nothing_written_since(piece):
         return None, piece.start, ()

@@ -11,7 +11,7 @@ from forensics.model.message import Message, Range, said
 from forensics.model.partition.emptied import new_again
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.presence.availability import spoken
+from forensics.model.presence.availability import is_own_log_line
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
 from forensics.proof.last_copies import last_copies_gone
@@ -101,7 +101,7 @@ def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, clust
     ended = cluster.availability(broker).ended_before(again)
     yield from (at for at in (ended.since if ended is not None else None,) if at is not None)
     own = timeline.replicas[broker].events if broker in timeline.replicas else ()
-    yield from (e.at for e in own if spoken(e) and e.at is not None and e.at < again)
+    yield from (e.at for e in own if is_own_log_line(e) and e.at is not None and e.at < again)
 
 
 def with_contradictions(rows: tuple[Handover, ...], contradictions: Sequence[Message | str]) -> tuple[Handover, ...]:

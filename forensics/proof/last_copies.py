@@ -70,4 +70,4 @@ def _crashed(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> bool
         stopped = lost is not None and availability.between("stop", lost - CRASH_NOTICED, lost + CRASH_NOTICED)
         return lost is not None and not stopped and availability.returned(lost) is None
     leaderless = (final.at,) if final.leader < 0 and final.at is not None and broker in final.isr else ()
-    return availability.unmissed(leaderless) is not None
+    return availability.unreported_outage_start(leaderless) is not None

@@ -61,7 +61,7 @@ class Loss:
     """Offset (exclusive) that the lost log is known to have reached."""
     cause: str
     row: Handover
-    hop: LeaderTransition
+    transition: LeaderTransition
     below: Below | None = None
 
     @property
@@ -97,13 +97,13 @@ class Loss:
     @property
     def term(self) -> Term:
         """The term that began without these records."""
-        return self.hop.term
+        return self.transition.term
 
     @property
     def removals(self) -> tuple[Removal, ...]:
         """The removals from logs that had some of these records, or may have had some, the furthest first."""
-        cut = self.hop.cut if self.cause == HW_TRUNCATION else None
-        found = dict.fromkeys((*self.hop.removals, *((cut,) if cut is not None else ())))
+        cut = self.transition.cut if self.cause == HW_TRUNCATION else None
+        found = dict.fromkeys((*self.transition.removals, *((cut,) if cut is not None else ())))
         return tuple(r for r in found if _reaches(r, self.parts[0].offsets))
 
     @property
@@ -136,7 +136,7 @@ class Loss:
 
     @property
     def evidence(self) -> tuple[Event, ...]:
-        seen = tuple(e for piece in self.hop.pieces for e in piece.seen)[:2]
+        seen = tuple(e for piece in self.transition.pieces for e in piece.seen)[:2]
         others = (e for r in self.removals[1:] for e in r.evidence)
         return tuple(dict.fromkeys((*self.removals[0].evidence, *self.term.evidence, *self.row.high_watermark.low, *others, *seen)))
 
@@ -144,7 +144,7 @@ class Loss:
 @cached_on_timeline
 def losses(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Loss, ...]:
     """All losses of a partition, in the order of the rows."""
-    return tuple(loss for row, hop in transitions(timeline, cluster) if (loss := loss_of(row, hop)) is not None)
+    return tuple(loss for row, transition in transitions(timeline, cluster) if (loss := loss_of(row, transition)) is not None)
 
 
 def _worst(parts: Iterable[LostPart]) -> LostPart:
@@ -155,19 +155,19 @@ def _reaches(removal: Removal, part: Range) -> bool:
     return removal.end > part.start or (part.end is None and removal.end == part.start)
 
 
-def holders(hop: LeaderTransition) -> Iterator[tuple[int, int, int]]:
+def holders(transition: LeaderTransition) -> Iterator[tuple[int, int, int]]:
     """Brokers whose logs were not cut, each with the offset up to which its disk surely has the log, and that up to which it may have it. By the
     collected files. A log that was not collected is as its lines say if its process did not crash since: a power loss takes what was not
     flushed."""
-    for removal in hop.removals:
+    for removal in transition.removals:
         if removal.cause in ("left-behind", "stray"):
             broker, left = removal.broker, removal.cause == "left-behind"
-            disk = hop.timeline.collected_logs.get(broker) if left else None
+            disk = transition.timeline.collected_logs.get(broker) if left else None
             if disk is not None and disk.reach is not None:
                 yield broker, min(removal.end, disk.reach), min(removal.end, disk.reach)
             else:
                 flushed = disk.recovery_point.offset if disk is not None and disk.recovery_point is not None else None
-                yield broker, removal.end if not left or _intact(broker, hop.cluster) else flushed or 0, removal.end
+                yield broker, removal.end if not left or _intact(broker, transition.cluster) else flushed or 0, removal.end
 
 
 def _intact(broker: int, cluster: Cluster) -> bool:
@@ -176,18 +176,18 @@ def _intact(broker: int, cluster: Cluster) -> bool:
     return availability.running is not None or (bool(availability.runs) and availability.runs[-1].outcome == "stopped")
 
 
-def loss_of(row: Handover, hop: LeaderTransition) -> Loss | None:
+def loss_of(row: Handover, transition: LeaderTransition) -> Loss | None:
     """The loss in a hand-over; None if nothing is known to be lost."""
     lost = list(lost_in(0, row))
     known = (LostPart(Range(x.start, x.end), x.committed, x.confidence) for x in lost)
-    parts = [p for part in known for p in _by_holder(part, hop)]
+    parts = [p for part in known for p in _by_holder(part, transition)]
     if not parts:
         return None
     worst, had = _worst([p for p in parts if p.confidence != POSSIBLE] or parts), any(part.committed for part in lost)
     why = cause(row, worst.committed, any_committed=had)
     if why == FOREIGN:
         start = parts[0].offsets.start if parts[-1].offsets.end is None else None
-        parts = [p for p in parts if not _brought_again(start if start is not None else p.offsets.end or 0, hop)]
+        parts = [p for p in parts if not _brought_again(start if start is not None else p.offsets.end or 0, transition)]
     if not parts:
         return None
     closed = [n for n, p in enumerate(parts) if p.offsets.end is not None]
@@ -195,13 +195,13 @@ def loss_of(row: Handover, hop: LeaderTransition) -> Loss | None:
     if last is not None and parts[-1].offsets.end is None:
         parts[last] = replace(parts[last], at_least=True)
     below = _below(row, lost[0]) if parts[0].offsets.start == lost[0].start else None
-    return Loss(tuple(parts), max(x.end if x.end is not None else x.start for x in lost), why, row, hop, below)
+    return Loss(tuple(parts), max(x.end if x.end is not None else x.start for x in lost), why, row, transition, below)
 
 
-def _by_holder(part: LostPart, hop: LeaderTransition) -> Iterator[LostPart]:
+def _by_holder(part: LostPart, transition: LeaderTransition) -> Iterator[LostPart]:
     """The part, split where a disk that still has some of it ends, each with those that have all of it. If its own end is open, more than is
     known may be on that disk."""
-    disks, end = list(holders(hop)), part.offsets.end
+    disks, end = list(holders(transition)), part.offsets.end
     inside = sorted({to for _, *both in disks for to in both if end is not None and part.offsets.start < to < end})
     for start, stop in pairwise((part.offsets.start, *inside, end)):
         known = stop if stop is not None else (start or 0) + 1
@@ -222,12 +222,12 @@ def _below(row: Handover, part: Lost) -> Below | None:
     return Below(Range(start.at_least, part.start), PROBABLE if likely else POSSIBLE, start.low)
 
 
-def _brought_again(end: int, hop: LeaderTransition) -> bool:
+def _brought_again(end: int, transition: LeaderTransition) -> bool:
     """A later leader had brought as much of the partition of that name from an earlier cluster, and cut nothing of it: the records are
     there again."""
-    kept = {b for b, load in hop.brought.items() if (load.log_end_offset or 0) >= end > 0}
-    kept = {b for b in kept if all(r.start >= end for r in hop.timeline.removals_of(b))}
-    return any(t.leader in kept for t in hop.timeline.terms if t.order > hop.term.order)
+    kept = {b for b, load in transition.brought.items() if (load.log_end_offset or 0) >= end > 0}
+    kept = {b for b in kept if all(r.start >= end for r in transition.timeline.removals_of(b))}
+    return any(t.leader in kept for t in transition.timeline.terms if t.order > transition.term.order)
 
 
 # losses that cannot be excluded
@@ -235,14 +235,14 @@ def _brought_again(end: int, hop: LeaderTransition) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Records from `start` on may be gone with the term of `hop`. No evidence shows whether there were any, or how far they went."""
+    """Records from `start` on may be gone with the term of `transition`. No evidence shows whether there were any, or how far they went."""
 
     how: str
     """'alone': a leader that kept running after another was elected cut its log to its high watermark when it followed. Before leader epochs
     no line shows what only it had appended. 'unflushed': every in-sync replica stopped uncleanly. 'emptied': the only in-sync replica led on with
     an empty log that had begun at `start`."""
     start: int
-    hop: LeaderTransition
+    transition: LeaderTransition
     brokers: tuple[int, ...]
     evidence: tuple[Event, ...]
     cause: str
@@ -260,24 +260,24 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
 
 def deposed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     """Leaders before leader epochs that were running, and whose ISR changes were refused, when another leader had been elected."""
-    for row, hop in transitions(timeline, cluster) if not timeline.has_epochs else ():
-        before = hop.before
-        if before is None or before.leader == hop.leader or any(r.broker == before.leader for r in row.removed):
+    for row, transition in transitions(timeline, cluster) if not timeline.has_epochs else ():
+        before = transition.before
+        if before is None or before.leader == transition.leader or any(r.broker == before.leader for r in row.removed):
             continue
         old = timeline.replicas.get(before.leader)
-        follows = next((f.event for f in old.follower_starts if f.epoch >= hop.term.epoch), None) if old is not None else None
+        follows = next((f.event for f in old.follower_starts if f.epoch >= transition.term.epoch), None) if old is not None else None
         if follows is not None:
-            yield from _deposed(row, hop, before, follows)
+            yield from _deposed(row, transition, before, follows)
 
 
-def _deposed(row: Handover, hop: LeaderTransition, before: Term, follows: Event) -> Iterator[Doubt]:
-    refused = _refused(before.leader, follows, hop.timeline)
-    cut = cut_after(before.leader, follows, hop.timeline)
+def _deposed(row: Handover, transition: LeaderTransition, before: Term, follows: Event) -> Iterator[Doubt]:
+    refused = _refused(before.leader, follows, transition.timeline)
+    cut = cut_after(before.leader, follows, transition.timeline)
     if refused and cut is not None and cut.offset is not None:
-        evidence = (*before.evidence[-1:], *hop.term.evidence, *refused[:2], follows, cut)
-        committed = False if row.election.only(IN_ISR, ELIGIBLE) and hop.joined_behind is None else None
-        start, why = max(cut.offset, hop.term.start_offset or 0), TAIL if committed is False else UNKNOWN
-        yield Doubt("alone", start, hop, (before.leader, hop.leader), evidence, why, committed)
+        evidence = (*before.evidence[-1:], *transition.term.evidence, *refused[:2], follows, cut)
+        committed = False if row.election.only(IN_ISR, ELIGIBLE) and transition.joined_behind is None else None
+        start, why = max(cut.offset, transition.term.start_offset or 0), TAIL if committed is False else UNKNOWN
+        yield Doubt("alone", start, transition, (before.leader, transition.leader), evidence, why, committed)
 
 
 def _refused(broker: int, follows: Event, timeline: PartitionTimeline) -> list[Event]:
@@ -297,39 +297,49 @@ def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     hops = list(transitions(timeline, cluster))
     lost = {(row.new_leader, row.new_log_end.at_least) for row, _ in hops if removed_range(row) is not None}
     last: tuple[int, int | None] | None = None
-    for row, hop in hops:
-        start = (hop.leader, hop.term.start_offset)
-        before = _last_in_sync(hop)
-        if before is None or removed_range(row) is not None or start == last or start in lost or not _all_recovered(hop):
+    for row, transition in hops:
+        start = (transition.leader, transition.term.start_offset)
+        before = _last_in_sync(transition)
+        if before is None or removed_range(row) is not None or start == last or start in lost or not _all_recovered(transition):
             continue
-        loads = [load.event for b in before.isr for load in hop.unclean_loads(b)]
+        loads = [load.event for b in before.isr for load in transition.unclean_loads(b)]
         last = start
-        yield Doubt("unflushed", hop.term.at_least, hop, before.isr, (before.event, *loads, *hop.term.evidence), UNFLUSHED)
+        yield Doubt(
+            "unflushed", transition.term.at_least, transition, before.isr, (before.event, *loads, *transition.term.evidence), UNFLUSHED
+        )
 
 
 def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     """Terms at whose begin the only in-sync replica had lost its whole log, if no removal shows what the log held."""
-    for row, hop in transitions(timeline, cluster):
-        before = _last_in_sync(hop)
-        if row.log.only(WIPED) and before is not None and hop.before is not None and before.isr == (hop.leader,) and not row.removed:
-            evidence = (before.event, *hop.created_again[-1:], *hop.term.evidence)
-            yield Doubt("emptied", hop.log_start_before, hop, (hop.leader,), evidence, EMPTY, reached=hop.reached_before)
+    for row, transition in transitions(timeline, cluster):
+        before = _last_in_sync(transition)
+        if (
+            row.log.only(WIPED)
+            and before is not None
+            and transition.before is not None
+            and before.isr == (transition.leader,)
+            and not row.removed
+        ):
+            evidence = (before.event, *transition.created_again[-1:], *transition.term.evidence)
+            yield Doubt(
+                "emptied", transition.log_start_before, transition, (transition.leader,), evidence, EMPTY, reached=transition.reached_before
+            )
 
 
-def _last_in_sync(hop: LeaderTransition) -> State | None:
+def _last_in_sync(transition: LeaderTransition) -> State | None:
     """The last state before the term with a replica in sync. With KIP-966 the ISR is empty while its last member is down; None if another
     replica was eligible then."""
-    before = hop.term.before
+    before = transition.term.before
     if before is None or before.isr:
         return before
-    earlier = takewhile(lambda state: state is not before, hop.timeline.states)
+    earlier = takewhile(lambda state: state is not before, transition.timeline.states)
     last = max(((n, state) for n, state in enumerate(earlier) if state.isr), default=(0, None), key=itemgetter(0))[1]
-    return last if not set(before.eligible) - {hop.leader} else None
+    return last if not set(before.eligible) - {transition.leader} else None
 
 
-def _all_recovered(hop: LeaderTransition) -> bool:
+def _all_recovered(transition: LeaderTransition) -> bool:
     """The leader was in the ISR, and every member of it recovered its log after an unclean stop."""
-    before = _last_in_sync(hop)
-    if before is None or hop.term.start_offset is None or hop.leader not in before.isr:
+    before = _last_in_sync(transition)
+    if before is None or transition.term.start_offset is None or transition.leader not in before.isr:
         return False
-    return all(map(hop.recovered, before.isr))
+    return all(map(transition.recovered, before.isr))

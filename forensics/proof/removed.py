@@ -29,7 +29,7 @@ from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RemovedRange:
     start: int
     end: int
     term: Term
@@ -44,7 +44,7 @@ class Piece:
 
 
 @cached_on_timeline
-def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[Piece]]:
+def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[RemovedRange]]:
     """The pieces, by the order of their terms."""
     replicas = timeline.replicas.values()
     of_replicas = [r for replica in replicas for r in replica.removals]
@@ -57,7 +57,7 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
     # If a reassignment removes a replica before it follows a later leader, its log is deleted with a tail that no other log has
     discarded = [r for replica in replicas for r in replica.deleted_logs if r.epoch is not None]
     overwritten = () if timeline.has_epochs else _overwritten(timeline)
-    found: dict[tuple[int, int], list[Piece]] = defaultdict(list)
+    found: dict[tuple[int, int], list[RemovedRange]] = defaultdict(list)
     renamed = [r for r in _in_renamed_files(timeline) if not any(_includes(x, r) for x in (*shown, *discarded))]
     for removal in (*shown, *_left_behind(timeline, cluster), *discarded, *renamed, *overwritten):
         pieces = _pieces(removal, timeline)
@@ -69,7 +69,7 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
     return found
 
 
-def _place(piece: Piece) -> tuple[int, int, tuple[int, int]]:
+def _place(piece: RemovedRange) -> tuple[int, int, tuple[int, int]]:
     return piece.start, piece.end, piece.term.order
 
 
@@ -287,7 +287,7 @@ def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     )
 
 
-def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
+def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[RemovedRange]:
     """The parts of a removal that later leaders did not have. With leader epochs a truncation starts where the lineages diverge;
     before them it starts at a high watermark, and the whole log above the new leader's end differs from the new leader's."""
     later = later_terms(removal, timeline)
@@ -296,18 +296,18 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
         end = pieces[-1].start if pieces else removal.end
         unsure = next((t for t in later if not t.exact), None)
         if removal.cause == "leader-epoch" and removal.start < end and unsure is not None:
-            pieces.append(Piece(removal.start, end, unsure, removal, several=len(later) > 1))
+            pieces.append(RemovedRange(removal.start, end, unsure, removal, several=len(later) > 1))
         return pieces
     if pieces or not later:
         return pieces
     if removal.cause == "latest" or cut_further(removal, timeline):
-        return [Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact)]
+        return [RemovedRange(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact)]
     return list(_past_the_end(removal, later, timeline)) if removal.epoch is not None else []
 
 
-def _exact_pieces(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> list[Piece]:
+def _exact_pieces(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> list[RemovedRange]:
     """For each later term, the offsets that no term before it lacked."""
-    pieces: list[Piece] = []
+    pieces: list[RemovedRange] = []
     end = removal.end
     for known in later:
         term = _begun(known, removal, timeline)
@@ -315,7 +315,7 @@ def _exact_pieces(removal: Removal, later: Sequence[Term], timeline: PartitionTi
         older = _older_from(term, removal, timeline) if timeline.has_epochs and start is not None and start > removal.start else None
         for begin, replaced_by in ((start, None), older or (None, None)):
             if begin is not None and begin < end:
-                pieces.append(Piece(begin, end, term, removal, proven=term.bound == AT_MOST, replaced_by=replaced_by))
+                pieces.append(RemovedRange(begin, end, term, removal, proven=term.bound == AT_MOST, replaced_by=replaced_by))
                 end = begin
         if pieces and timeline.has_epochs and end <= removal.start:
             break
@@ -362,7 +362,7 @@ def _fetched_since(epoch: int, term: Term, timeline: PartitionTimeline) -> bool:
 
 
 def likely_start(
-    piece: Piece, seen: Sequence[tuple[int, Event]], *, unclean: bool, timeline: PartitionTimeline
+    piece: RemovedRange, seen: Sequence[tuple[int, Event]], *, unclean: bool, timeline: PartitionTimeline
 ) -> tuple[int | None, int, tuple[Event, ...]]:
     """If a piece is only proven from its start on, records right below it may be gone as well. Returns the offset from which they are
     probably gone, the lowest offset from which they may be, and the events for it.
@@ -447,13 +447,13 @@ def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -
     return led or removal.broker == term.leader or at is None or term.at is None or at <= term.at + STOP_NOTICED_EARLY
 
 
-def nothing_written_since(piece: Piece) -> bool:
+def nothing_written_since(piece: RemovedRange) -> bool:
     """The term began at today's log end: no records were written since."""
     written = max((e.at for e in piece.seen if e.event == "segment" and e.at is not None), default=None)
     return written is not None and piece.term.at is not None and written < piece.term.at
 
 
-def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[Piece]:
+def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[RemovedRange]:
     """If no line shows where a leader began: even today its log has not reached the end of the removed records."""
     if removal.cause == "overwritten" and any(removal.evidence[0] in r.evidence for r in timeline.removals_of(removal.broker)):
         return  # it did not keep them: it cut them off
@@ -461,7 +461,7 @@ def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTi
     cut_to = removal.start if removal.cause == "truncation" else 0
     if today is not None and cut_to <= today.offset < removal.end:  # a leader whose log ends below the cut has the fetch offset reset
         several = later[-1].epoch > later[0].epoch
-        yield Piece(today.offset, removal.end, later[0], removal, proven=True, several=several, seen=today.evidence)
+        yield RemovedRange(today.offset, removal.end, later[0], removal, proven=True, several=several, seen=today.evidence)
 
 
 def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:

@@ -34,7 +34,7 @@ from forensics.proof.elections import Election, by_order, right_before
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import joined_with_all
 from forensics.proof.pre_kip101 import cut_before_leading
-from forensics.proof.removed import Piece, began_after, removed, shown_before
+from forensics.proof.removed import RemovedRange, began_after, removed, shown_before
 from forensics.proof.stepping_down import SteppedDown, stepped_down
 from forensics.proof.verdict import Handover
 from forensics.thresholds import CRASH_NOTICED
@@ -155,7 +155,7 @@ class LeaderTransition:
     # removals from logs
 
     @cached_property
-    def pieces(self) -> Sequence[Piece]:
+    def pieces(self) -> Sequence[RemovedRange]:
         return removed(self.timeline, self.cluster).get(self.term.order, ())
 
     @cached_property

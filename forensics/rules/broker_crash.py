@@ -15,7 +15,7 @@ from forensics.model.coverage.log_coverage import COMPLETE, would_show
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding, Statement, quote
 from forensics.model.message import Message, said, values
-from forensics.model.presence.availability import KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
+from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.presence.crash_times import FACTS, CrashTime, CrashTimes
 from forensics.model.presence.failed_starts import errors_of_starts
 from forensics.model.presence.process_errors import ends_the_jvm, who
@@ -54,14 +54,18 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 def crashes(nodes: Sequence[Node], cluster: Cluster, times: CrashTimes) -> Iterator[Crash]:
     for node in nodes:
         for outage in cluster.availability(node.id).outages:
-            if outage.run is not None and outage.how in (KILLED, MISSED) and id(outage.run.halted) not in errors_of_starts(cluster):
+            if (
+                outage.run is not None
+                and outage.how in (KILLED, PRESUMED_CRASHED)
+                and id(outage.run.halted) not in errors_of_starts(cluster)
+            ):
                 yield _crash(node, outage, outage.run, cluster, times)
 
 
 def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: CrashTimes) -> Crash:
     time, named, memory = times.of(outage, node.id), who(node.id, cluster), _out_of_memory(run, cluster)
     evidence = quote(outage.event, outage.noticed)
-    if outage.how == MISSED:
+    if outage.how == PRESUMED_CRASHED:
         return Crash(node.id, named, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
     doubt = None if shown else would_show(node.id, cluster, COMPLETE).why_not
@@ -84,11 +88,11 @@ def after_rules(
 ) -> Iterator[Finding]:
     """Crashes of the last brokers: no controller was left to notice them."""
     times = CrashTimes(cluster, partitions)
-    headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
+    left_leaderless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
         availability = cluster.availability(node.id)
-        left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
-        if node.broker and availability.running is not None and (since := availability.unmissed(left)) is not None:
+        left = dict(reversed([(at, f) for at, f in left_leaderless if node.id in f.brokers]))
+        if node.broker and availability.running is not None and (since := availability.unreported_outage_start(left)) is not None:
             partition = left[since].name
             missing = said("broker-crash/last-replica", partition=partition, at=since)
             noticed = said("broker-crash/no-leader", partition=partition, at=since)
@@ -113,9 +117,9 @@ def _unclean(run: BrokerRun) -> list[Event]:
 
 
 def _finding(crash: Crash, times: CrashTimes) -> Finding:
-    dropped, headless = (of(crash.node, crash.time.start, crash.end) for of in (times.left, times.headless))
+    dropped, left_leaderless = (of(crash.node, crash.time.start, crash.end) for of in (times.left, times.left_leaderless))
     effects = times.effects(crash.node, crash.time.start, crash.end)
-    return finding(crash, tuple(effects), affected=len({*dropped, *headless}) or None)
+    return finding(crash, tuple(effects), affected=len({*dropped, *left_leaderless}) or None)
 
 
 def finding(crash: Crash, effects: tuple[Message, ...], affected: int | None = None) -> Finding:

@@ -89,7 +89,7 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     availability = cluster.availability(broker)
     back = next(iter(availability.between("back", first.at, datetime.max)), None) if first.at is not None else None
     itself = any(e.writer == broker and e.reason == "session-timeout" for e in group)  # a replayed record may be of the process before
-    if not itself and not any(availability.went_on(e) for e in group):
+    if not itself and not any(availability.survived_session_loss(e) for e in group):
         return _unheard(broker, group, back)
     return Finding(
         confidence="certain",

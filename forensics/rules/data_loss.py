@@ -61,11 +61,11 @@ class _Moved:
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
-        finding = _with(_finding(loss, timeline, cluster), loss.hop, timeline, loss.removals)
+        finding = _with(_finding(loss, timeline, cluster), loss.transition, timeline, loss.removals)
         clients = tuple(reader.client for reader in readers(loss, timeline))
         yield replace(finding, clients=clients, values=(*finding.values, ("groups", tuple(of_groups(clients, finding.place)))))
     for doubt in doubts(timeline, cluster):
-        yield _with(_doubtful(doubt, timeline, cluster), doubt.hop, timeline)
+        yield _with(_doubtful(doubt, timeline, cluster), doubt.transition, timeline)
 
 
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
@@ -113,7 +113,7 @@ def _severity(loss: Loss) -> str:
 
 
 def _severity_of(part: LostPart, loss: Loss) -> str:
-    gave_way = loss.hop.stepped_down
+    gave_way = loss.transition.stepped_down
     if part.committed:
         return "critical" if part.kind == LOST else "high"  # it is only possible
     if loss.excuse is not None:
@@ -125,15 +125,15 @@ def _severity_of(part: LostPart, loss: Loss) -> str:
     return "high" if gave_way is not None and (gave_way.late >= LONG_DEPOSED or (part.offsets.length or 0) >= MANY_OFFSETS) else "medium"
 
 
-def _with(finding: Finding, hop: LeaderTransition, timeline: PartitionTimeline, removals: Sequence[Removal] = ()) -> Finding:
+def _with(finding: Finding, transition: LeaderTransition, timeline: PartitionTimeline, removals: Sequence[Removal] = ()) -> Finding:
     """The finding with the time at which the records were written, and the offsets that can be recovered, and how."""
     lost, parts = finding.offsets, finding.parts
-    saved = salvageable(lost, hop.term, removals, timeline, perhaps=[p.offsets for p in parts])
-    of_parts = [saved] if len(parts) == 1 else [salvageable([p.offsets], hop.term, removals, timeline) for p in parts]
+    saved = salvageable(lost, transition.term, removals, timeline, perhaps=[p.offsets for p in parts])
+    of_parts = [saved] if len(parts) == 1 else [salvageable([p.offsets], transition.term, removals, timeline) for p in parts]
     found = replace(
         finding,
         parts=tuple(replace(p, records=_records([p.offsets], own, timeline).count) for p, own in zip(parts, of_parts, strict=True)),
-        written=_appended(finding, hop, saved),
+        written=_appended(finding, transition, saved),
         records=_records(lost, saved, timeline),
         salvageable=saved if saved.held or finding.confidence != "possible" else None,
     )
@@ -141,14 +141,14 @@ def _with(finding: Finding, hop: LeaderTransition, timeline: PartitionTimeline, 
     return replace(found, values=(*found.values, *_copies(saved), ("recovery", recovery)))
 
 
-def _appended(finding: Finding, hop: LeaderTransition, saved: Salvageable) -> Written:
+def _appended(finding: Finding, transition: LeaderTransition, saved: Salvageable) -> Written:
     """When the records were written. Those of an earlier partition of this name were in their log before this partition had it: its terms do not
     show since when."""
     if finding.cause != FOREIGN:
         return written(
-            Range(finding.offsets[0].start, None if finding.parts[-1].offsets.end is None else finding.offsets[-1].end), hop, saved
+            Range(finding.offsets[0].start, None if finding.parts[-1].offsets.end is None else finding.offsets[-1].end), transition, saved
         )
-    seen = [hop.brought[r.broker].at if r.broker in hop.brought else r.at for r in hop.removals]
+    seen = [transition.brought[r.broker].at if r.broker in transition.brought else r.at for r in transition.removals]
     return Written(None, max((at for at in seen if at is not None), default=None) if None not in seen else None)
 
 
@@ -275,7 +275,7 @@ def _status(part: LostPart, whole: str) -> Message:
 
 def _handover(loss: Loss, timeline: PartitionTimeline) -> Values:
     """How the leader changed, and how the records went from the logs that had them."""
-    term, removal, gave_way = loss.term, loss.removals[0], loss.hop.stepped_down
+    term, removal, gave_way = loss.term, loss.removals[0], loss.transition.stepped_down
     before = timeline.before(term)
     led = before if before is not None and any(r.broker == before.leader for r in loss.removals) else None
     stepped_down = gave_way if any(p.committed is not True for p in loss.sure) else None
@@ -324,7 +324,7 @@ def _removed(removal: Removal, loss: Loss) -> Message:
     itself = loss.cause == HW_TRUNCATION and removal.broker == loss.term.leader
     cut = itself or removal.cause in _CUTS
     kept = removal.cause != "left-behind" or all(removal.broker in p.still_on for p in loss.parts)
-    to = {broker: surely for broker, surely, _ in holders(loss.hop)}
+    to = {broker: surely for broker, surely, _ in holders(loss.transition)}
     return said(
         f"data-loss/{'cut-itself' if itself else 'removed'}",
         broker=removal.broker,
@@ -399,7 +399,7 @@ def _steps(loss: Loss, moved: Iterable[_Moved], timeline: PartitionTimeline, clu
 
 def _doubtful(doubt: Doubt, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     """A loss that cannot be excluded."""
-    term, broker, emptied = doubt.hop.term, doubt.brokers[0], doubt.how == "emptied"
+    term, broker, emptied = doubt.transition.term, doubt.brokers[0], doubt.how == "emptied"
     removed = [e for e in cluster.of("log-file-refused") if e.writer == broker and e.reason == "missing" and not_after(e.at, term.at)]
     began = timeline.before(term)
     steps = {

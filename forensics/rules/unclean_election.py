@@ -19,9 +19,9 @@ from parsers.kinds import Role, of
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for row, hop in transitions(timeline, cluster):
-        if hop.election is not None and suspected_outside(row):
-            yield _finding(row, hop.election, loss_of(row, hop), timeline, cluster)
+    for row, transition in transitions(timeline, cluster):
+        if transition.election is not None and suspected_outside(row):
+            yield _finding(row, transition.election, loss_of(row, transition), timeline, cluster)
 
 
 def _finding(row: Handover, election: Election, lost: Loss | None, timeline: PartitionTimeline, cluster: Cluster) -> Finding:

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from forensics.incidents.folding import hit
 from forensics.incidents.incidents import ROLLING, Incident
-from forensics.model.clock.sources import SetAside
+from forensics.model.clock.sources import ExcludedFiles
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import CUT, LEVELS, POSSIBLE, Finding, Purpose, lost_parts
 from forensics.model.findings import LOST as GONE
@@ -111,7 +111,7 @@ def headline(
     the end of the evidence, and what was set aside. `incidents`: to which the findings belong."""
     loss = loss_of(findings, states)
     before, after = (scope.before(len(states)), scope.after()) if scope is not None else ([], [])
-    aside = cluster.not_judged if cluster is not None else []
+    excluded = cluster.not_judged if cluster is not None else []
     controllers = cluster.controllers if cluster is not None else ()
     ranges = losses(findings)
     gone = [f for f in findings if _is_gone(f) and not f.loss and not f.cluster]
@@ -123,7 +123,7 @@ def headline(
     incident += [_incident(lead, controllers, incidents)] if lead else []
     lines = [
         *(_line("scope", UNSETTLED, what=words) for words in before),
-        *(_line("not-judged", UNSETTLED, files=len(other.paths), cluster_id=other.cluster_id) for other in aside),
+        *(_line("not-judged", UNSETTLED, files=len(other.paths), cluster_id=other.cluster_id) for other in excluded),
         *_lost(ranges),
         *_lost_before(findings, ranges),
         *incident,
@@ -134,8 +134,8 @@ def headline(
         *_now(findings),
         *(_line("outside", UNSETTLED, what=words) for words in after),
     ]
-    tone = _tone(loss, findings, scope, aside, lines)
-    return Headline(loss, tone, _title(loss, findings, scope, aside, ranges, incident), tuple(lines), counts(states), lead)
+    tone = _tone(loss, findings, scope, excluded, lines)
+    return Headline(loss, tone, _title(loss, findings, scope, excluded, ranges, incident), tuple(lines), counts(states), lead)
 
 
 TITLES = {FOUND: "Committed data was lost", EXCLUDED: "No committed data was lost"}
@@ -147,12 +147,14 @@ def _line(name: str, tone: str, **values: Value) -> VerdictLine:
     return VerdictLine(label, words, tone)
 
 
-def _tone(loss: str, findings: Sequence[Finding], scope: Scope | None, aside: Sequence[SetAside], lines: Sequence[VerdictLine]) -> str:
+def _tone(
+    loss: str, findings: Sequence[Finding], scope: Scope | None, excluded: Sequence[ExcludedFiles], lines: Sequence[VerdictLine]
+) -> str:
     if loss == FOUND:
         return FOUND
     if any(True for _ in failures(findings)):
         return BROKEN
-    if aside or loss != EXCLUDED or (scope is not None and any(p["verdict"] == LOST for p in scope.outside)):
+    if excluded or loss != EXCLUDED or (scope is not None and any(p["verdict"] == LOST for p in scope.outside)):
         return UNSETTLED
     return AFFECTED if any(line.tone == AFFECTED for line in lines) else loss
 
@@ -161,7 +163,7 @@ def _title(
     loss: str,
     findings: Sequence[Finding],
     scope: Scope | None,
-    aside: Sequence[SetAside],
+    excluded: Sequence[ExcludedFiles],
     ranges: Sequence[LostRange],
     incident: Sequence[VerdictLine],
 ) -> str:
@@ -175,8 +177,8 @@ def _title(
         title = f"{capital(_line('acknowledged', AFFECTED, **_of(missed)).text)}; {title[:1].lower()}{title[1:]}"
     elif incident:
         title = f"{capital(incident[0].text)}; {title[:1].lower()}{title[1:]}"
-    others = f"{'another cluster' if len(aside) == 1 else f'{len(aside)} other clusters'} not judged"
-    return "; ".join((title, *unusable(findings), *((others,) if aside else ())))
+    others = f"{'another cluster' if len(excluded) == 1 else f'{len(excluded)} other clusters'} not judged"
+    return "; ".join((title, *unusable(findings), *((others,) if excluded else ())))
 
 
 COMMITTED = "committed "

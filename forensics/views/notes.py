@@ -51,7 +51,7 @@ _ASIDE = {
 
 
 def _set_aside(cluster: Cluster) -> Iterator[str]:
-    for other in cluster.aside:
+    for other in cluster.excluded:
         if other.why != "cluster":
             what, clause = _ASIDE[other.why]
             were = "was" if len(other.paths) == 1 else "were"

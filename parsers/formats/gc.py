@@ -144,7 +144,7 @@ class _Reading:
             yield from self._collection(pause)
         elif match := _STALL.match(message):
             pause.milliseconds, pause.reason, pause.what = _milliseconds(match["ms"], 1), "allocation-stall", message[:200]
-            yield from self._tell(pause)
+            yield from self._rows_of(pause)
         elif match := _SAFEPOINT.match(message):
             pause.milliseconds, pause.what = min(int(match["ns"]) // 1_000_000, MAX_MS), match["what"]
             yield from self._safepoint(pause)
@@ -186,16 +186,16 @@ class _Reading:
 
     def _collection(self, pause: _Pause) -> Iterator[Row]:
         self.previous = pause
-        yield from self._tell(pause)
+        yield from self._rows_of(pause)
 
     def _safepoint(self, pause: _Pause) -> Iterator[Row]:
         """Collections stop the threads at a safepoint: only stops that no collection explains are reported."""
         pause.reason = "safepoint"
         explained = self.previous.milliseconds if self.previous is not None and _within(self.previous, pause) else 0
         if pause.milliseconds - explained >= THRESHOLD_MS:
-            yield from self._tell(pause)
+            yield from self._rows_of(pause)
 
-    def _tell(self, pause: _Pause) -> Iterator[Row]:
+    def _rows_of(self, pause: _Pause) -> Iterator[Row]:
         if pause.milliseconds < THRESHOLD_MS:
             return
         if pause.when.wall is not None:

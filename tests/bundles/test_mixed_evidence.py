@@ -39,7 +39,7 @@ def later(files: Files, seconds: int) -> Files:
 def test_of_two_clusters_at_the_same_time_the_smaller_one_is_set_aside(one: str, other: str) -> None:
     parts = {"a": bundle(one), "b": later(bundle(other), round(begin(bundle(one)) - begin(bundle(other))) + 7)}
     report = taken.report({f"{name}/{path}": file for name, files in parts.items() for path, file in files.items()})
-    (aside,) = report.cluster.aside
+    (aside,) = report.cluster.excluded
     (left,) = {"a", "b"} - {path.partition("/")[0] for path in aside.paths}
     assert len(aside.paths) == len(parts["ab".replace(left, "")])
     assert taken.judged(report).verdicts == taken.judged(taken.report(parts[left])).verdicts
@@ -68,7 +68,7 @@ def test_a_sample_configuration_changes_nothing(path: str, name: str) -> None:
 def test_the_configuration_of_a_broker_is_used() -> None:
     name = "clean-failover-2.8.2-zk"
     assert any(path.endswith("config/server.properties") for path in bundle(name))
-    assert taken.report(bundle(name)).cluster.aside == ()
+    assert taken.report(bundle(name)).cluster.excluded == ()
 
 
 def test_an_address_of_two_brokers_is_a_conflict_and_every_name_has_a_place() -> None:
@@ -116,7 +116,7 @@ def test_an_older_copy_beside_a_checkpoint_changes_nothing(suffix: str, name: st
     copies = {path: file for path, file in files.items() if path.endswith(names)}
     older = {path + suffix: File(re.sub(rb"\d+\n$", b"1\n", file.content), file.modified - 20) for path, file in copies.items()}
     with_copies = taken.report(dict(files) | older)
-    (aside,) = with_copies.cluster.aside
+    (aside,) = with_copies.cluster.excluded
     assert (aside.why, set(aside.paths)) == ("copy", set(older))
     assert taken.judged(with_copies).verdicts == taken.judged(taken.report(files)).verdicts
     assert [f.id for f in with_copies.findings] == [f.id for f in taken.report(files).findings]
@@ -149,7 +149,7 @@ def test_what_a_person_wrote_is_not_a_log(place: str, name: str) -> None:
     assert match is not None
     note = File(QUOTED.format(at=match[1], name=match[2]).encode(), files["broker-2/logs/state-change.log"].modified)
     report, whole = taken.report(dict(files) | {place: note}), taken.report(files)
-    assert [(a.why, a.paths) for a in report.cluster.aside] == [("quotation", (place,))]
+    assert [(a.why, a.paths) for a in report.cluster.excluded] == [("quotation", (place,))]
     assert taken.judged(report).verdicts == taken.judged(whole).verdicts
     assert {f.id for f in report.findings} == {f.id for f in whole.findings}
 

@@ -24,7 +24,7 @@ from forensics.model.clock.zones import (
     NEAR_ZONE_MS,
     NOISE_MS,
     ZONES,
-    Anchor,
+    ClockOffset,
     ZoneChange,
     nearest_zone,
     plain,
@@ -42,7 +42,7 @@ class Subject(NamedTuple):
     """A clock: the wall clock of a node's log lines ('wall'), or the node's stamps on records of the metadata log ('utc')."""
 
     node: int
-    face: str = "wall"
+    clock_kind: str = "wall"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _components(subjects: Iterable[Subject], relations: Sequence[Relation]) -> l
     for r in relations:
         edges[r.earlier].append(r)
         edges[r.later].append(r.turned())
-    left = sorted({*subjects, *edges}, key=lambda s: (s.face == "wall", -len(edges[s]), s))
+    left = sorted({*subjects, *edges}, key=lambda s: (s.clock_kind == "wall", -len(edges[s]), s))
     found: list[dict[Subject, _Placed]] = []
     seen: set[Subject] = set()
     number = count()
@@ -181,7 +181,7 @@ def _components(subjects: Iterable[Subject], relations: Sequence[Relation]) -> l
 
 
 def estimate(
-    anchors: Mapping[int, Anchor],
+    anchors: Mapping[int, ClockOffset],
     relations: Sequence[Relation] = (),
     nodes: Iterable[int] = (),
     floors: Mapping[int, int] | None = None,
@@ -222,24 +222,24 @@ def _fits(r: Relation, placed: Mapping[Subject, _Placed]) -> bool:
     return r.low - doubt <= two.offset_ms - one.offset_ms <= r.high + doubt
 
 
-def _settled(placed: Mapping[Subject, _Placed], anchors: Mapping[int, Anchor], floors: Mapping[int, int]) -> dict[int, Clock]:
+def _settled(placed: Mapping[Subject, _Placed], anchors: Mapping[int, ClockOffset], floors: Mapping[int, int]) -> dict[int, Clock]:
     anchored = {s: a for s in placed if (a := _anchor_of(s, anchors)) is not None}
     days = _days(placed, anchored)
     anchored = {s: a for s, a in anchored.items() if s not in days}
     placed = {s: replace(p, offset_ms=p.offset_ms - days.get(s, 0) * DAY_MS) for s, p in placed.items()}
     shift, disputed = _shift(placed, anchored) if anchored else (_assumed_shift(placed, floors), False)
-    walls = (s for s in placed if s.face == "wall")
+    walls = (s for s in placed if s.clock_kind == "wall")
     found = {s.node: replace(_clock(s, placed, shift, anchored, disputed), days=days.get(s, 0)) for s in walls}
     for s, place in placed.items():  # the times of a controller's records are those of its clock, also if none of its lines is there
-        if s.face == "utc" and abs(shift + place.offset_ms) > NOISE_MS + place.uncertainty_ms:
+        if s.clock_kind == "utc" and abs(shift + place.offset_ms) > NOISE_MS + place.uncertainty_ms:
             own = found.setdefault(s.node, Clock(basis="events"))
             found[s.node] = replace(own, stamps_ms=own.skew_ms or shift + place.offset_ms)
     return found
 
 
-def _days(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]) -> dict[Subject, int]:
+def _days(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, ClockOffset]) -> dict[Subject, int]:
     """By how many days lines are later than records with which they were compared: such a difference is one of the dates, not of clocks."""
-    stamped = {s.node: p.offset_ms for s, p in placed.items() if s.face == "utc"}
+    stamped = {s.node: p.offset_ms for s, p in placed.items() if s.clock_kind == "utc"}
     if not stamped:
         return {}
     apart = {s: p.offset_ms - next(iter(stamped.values())) for s, p in placed.items()}
@@ -248,13 +248,13 @@ def _days(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor])
     return {s: by for s, by in days.items() if s not in anchored or (moved and anchored[s].basis == "mtime")}
 
 
-def _anchor_of(subject: Subject, anchors: Mapping[int, Anchor]) -> Anchor | None:
-    return Anchor(0, NOISE_MS, "metadata") if subject.face == "utc" else anchors.get(subject.node)
+def _anchor_of(subject: Subject, anchors: Mapping[int, ClockOffset]) -> ClockOffset | None:
+    return ClockOffset(0, NOISE_MS, "metadata") if subject.clock_kind == "utc" else anchors.get(subject.node)
 
 
-def _shift(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]) -> tuple[int, bool]:
+def _shift(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, ClockOffset]) -> tuple[int, bool]:
     """Offset of the first clock at which most machines are correct, and whether another offset has as much support."""
-    stamped = sorted(anchored, key=lambda s: (s.face == "wall", s))
+    stamped = sorted(anchored, key=lambda s: (s.clock_kind == "wall", s))
     wanted = [anchored[s].offset_ms - placed[s].offset_ms for s in stamped]
     for s in sorted(set(placed) - set(anchored)):
         offset = wanted[0] + placed[s].offset_ms
@@ -268,7 +268,7 @@ def _shift(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]
     return wanted[surest], bool(rivals)
 
 
-def _right(shift: int, placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]) -> frozenset[int]:
+def _right(shift: int, placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, ClockOffset]) -> frozenset[int]:
     """Machines whose clocks have no error if the first clock's offset is `shift`."""
     right: set[int] = set()
     wrong: set[int] = set()
@@ -295,7 +295,9 @@ def _assumed_shift(placed: Mapping[Subject, _Placed], floors: Mapping[int, int])
     return shift + next((z * MINUTE_MS for z in ZONES if z * MINUTE_MS >= lacking - NEAR_ZONE_MS), 0)
 
 
-def _clock(subject: Subject, placed: Mapping[Subject, _Placed], shift: int, anchored: Mapping[Subject, Anchor], disputed: bool) -> Clock:
+def _clock(
+    subject: Subject, placed: Mapping[Subject, _Placed], shift: int, anchored: Mapping[Subject, ClockOffset], disputed: bool
+) -> Clock:
     place, own = placed[subject], anchored.get(subject)
     if len(placed) == 1:
         if own is None:
@@ -322,18 +324,18 @@ def _clock(subject: Subject, placed: Mapping[Subject, _Placed], shift: int, anch
     )
 
 
-def _of_files(own: Anchor, error: int) -> int:
+def _of_files(own: ClockOffset, error: int) -> int:
     """Error of modification times for a machine clock with this error, where they are known to be that machine's."""
     return own.files_ms + error if own.files_ms or "mtime" in own.basis.split("+") else 0
 
 
-def _meant_by(subject: Subject, place: _Placed, anchored: Mapping[Subject, Anchor], shift: int) -> int:
+def _meant_by(subject: Subject, place: _Placed, anchored: Mapping[Subject, ClockOffset], shift: int) -> int:
     """The offset a machine's clock would have without an error."""
     return anchored[subject].offset_ms if subject in anchored else nearest_zone(shift + place.offset_ms) * MINUTE_MS
 
 
 def _nearest_right(
-    subject: Subject, placed: Mapping[Subject, _Placed], right: frozenset[int], anchored: Mapping[Subject, Anchor]
+    subject: Subject, placed: Mapping[Subject, _Placed], right: frozenset[int], anchored: Mapping[Subject, ClockOffset]
 ) -> tuple[int, Subject]:
     """The uncertainty in ms against the closest clock taken as correct, and that clock. If a clock's files measured its own error, their
     uncertainty is added."""
@@ -368,10 +370,10 @@ def _quoted(subject: Subject, placed: Mapping[Subject, _Placed]) -> tuple[Event,
     return via.evidence if via is not None else ()
 
 
-def _basis(subject: Subject, placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor], shift: int) -> str:
+def _basis(subject: Subject, placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, ClockOffset], shift: int) -> str:
     if not anchored:
         return "assumed" if nearest_zone(shift + placed[subject].offset_ms) == 0 else "copy" if len(placed) == 1 else "fleet"
     own = [anchored[subject].basis] if subject in anchored else []
     near = {r for s in placed if (r := placed[s].via) is not None and subject in (r.earlier, r.later)}
-    stamped = any(s.face == "utc" for r in near for s in (r.earlier, r.later))
+    stamped = any(s.clock_kind == "utc" for r in near for s in (r.earlier, r.later))
     return "+".join((*own, "metadata" if stamped else "events"))

@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 
 from forensics.model.clock.clocks import Relation, Subject, combined
 from forensics.model.clock.shared_logs import rolled_from
-from forensics.model.clock.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
+from forensics.model.clock.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, ClockOffset, nearest_zone, plain
 from forensics.model.events import Event
 from forensics.model.times import undated_last
 from forensics.thresholds import COMING_UP, SEPARATE_RESTARTS
@@ -54,7 +54,7 @@ FileSpans = Mapping[str, tuple[datetime, datetime]]
 
 
 def relations(
-    events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None, spans: FileSpans | None = None
+    events: Iterable[Event], anchors: Mapping[int, ClockOffset], hosts: Mapping[int, int] | None = None, spans: FileSpans | None = None
 ) -> list[Relation]:
     """Comparisons of clocks, one per pair of machines that has any. `events` carry the uncorrected times of their clocks, each file's in
     its own order. Events of one cluster are not compared with those of an earlier cluster on the same brokers. `hosts`: nodes that share
@@ -77,7 +77,7 @@ def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
     return replace(r, earlier=one, later=two)
 
 
-def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int], spans: FileSpans) -> list[Relation]:
+def _of_cluster(events: Iterable[Event], anchors: Mapping[int, ClockOffset], hosts: Mapping[int, int], spans: FileSpans) -> list[Relation]:
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
     for e in events:
@@ -323,7 +323,7 @@ def _epoch(e: Event) -> _Epoch | None:
 
 
 def _by_zookeeper(
-    own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]], spans: FileSpans
+    own: Mapping[int, Sequence[Event]], anchors: Mapping[int, ClockOffset], pairs: Sequence[tuple[int, int]], spans: FileSpans
 ) -> list[Relation]:
     """ZooKeeper: compares the controller's lines about brokers and its decisions with the brokers' own lines."""
     decided = _without_repeats({n: list(filter(_is_decision, events)) for n, events in own.items()})
@@ -347,7 +347,7 @@ def _by_starts_and_stops(
     own: Mapping[int, Sequence[Event]],
     seen: Mapping[int, Sequence[Event]],
     led: Mapping[tuple[int, int], Relation | None],
-    anchors: Mapping[int, Anchor],
+    anchors: Mapping[int, ClockOffset],
     spans: FileSpans,
 ) -> Iterator[Relation]:
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
@@ -359,9 +359,9 @@ def _by_starts_and_stops(
         pair: [c for c in close[pair] if r is None or (c.low <= r.high + AGREE_MS and r.low - AGREE_MS <= c.high)]
         for pair, r in led.items()
     }
-    pools = _Pools(chain.from_iterable(close.values()), anchors)
-    best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
-    agreed = _Pools(best.values(), anchors)
+    votes = _OffsetVotes(chain.from_iterable(close.values()), anchors)
+    best = {pair: max(candidates, key=votes.rank) for pair, candidates in likely.items() if candidates}
+    agreed = _OffsetVotes(best.values(), anchors)
     for pair, r in best.items():
         near = [c for c in likely[pair] if abs(c.best - r.best) <= NOTICED_MS]
         alone = len(near) == 1 and agreed.votes(r) <= 2  # with itself, on both machines
@@ -425,11 +425,11 @@ _SEEN = named("shutdown-seen", "brokers-changed", "controller-elected")
 _ACTS = _SEEN | named("controller-starting")
 
 
-class _Pools:
+class _OffsetVotes:
     """The offsets that all pairings imply for each machine's clock. Correct pairings agree, if the other clocks are as their own files
     say."""
 
-    def __init__(self, candidates: Iterable[Relation], anchors: Mapping[int, Anchor]) -> None:
+    def __init__(self, candidates: Iterable[Relation], anchors: Mapping[int, ClockOffset]) -> None:
         self._anchors = anchors
         self._offsets: dict[Subject, list[int]] = defaultdict(list)
         for r in candidates:
@@ -439,7 +439,7 @@ class _Pools:
             offsets.sort()
 
     def _implied(self, r: Relation) -> list[tuple[Subject, int]]:
-        one, two = (self._anchors.get(s.node, Anchor(0, 0, "")).offset_ms for s in (r.earlier, r.later))
+        one, two = (self._anchors.get(s.node, ClockOffset(0, 0, "")).offset_ms for s in (r.earlier, r.later))
         return [(r.later, one + r.best), (r.earlier, two - r.best)]
 
     def rank(self, r: Relation) -> tuple[int, bool, list[datetime]]:
@@ -526,7 +526,7 @@ def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
     return found
 
 
-def _bounded(near: Sequence[Relation], anchors: Mapping[int, Anchor]) -> list[Relation]:
+def _bounded(near: Sequence[Relation], anchors: Mapping[int, ClockOffset]) -> list[Relation]:
     """Pairings of two machines that agree on one clock difference, with tighter bounds."""
     meant = _meant(near[0], anchors)
     if len(near) > 1:
@@ -574,6 +574,6 @@ def _unsure(r: Relation, meant: int) -> Relation:
     return replace(r, best=meant, high=high)
 
 
-def _meant(r: Relation, anchors: Mapping[int, Anchor]) -> int | None:
+def _meant(r: Relation, anchors: Mapping[int, ClockOffset]) -> int | None:
     one, two = anchors.get(r.earlier.node), anchors.get(r.later.node)
     return two.offset_ms - one.offset_ms if one is not None and two is not None else None

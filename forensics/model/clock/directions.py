@@ -31,7 +31,7 @@ class EpochLine(NamedTuple):
     epoch: int
 
 
-def straightened(
+def reorder_joined_logs(
     rows: Sequence[Mapping[str, Any]], epochs_of: Callable[[Collection[str]], Mapping[str, Sequence[EpochLine]]]
 ) -> list[Mapping[str, Any]]:
     """The rows about sources. Rows of logs whose lines are not in order are converted and have the first lines of their `parts`: none if the

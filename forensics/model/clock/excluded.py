@@ -17,17 +17,17 @@ import pyarrow.compute as pc
 
 from forensics.model.clock.cluster_history import CLUSTER_ID
 from forensics.model.clock.gathered import Gathered, Mask, of_kinds
-from forensics.model.clock.sources import SetAside, Source
+from forensics.model.clock.sources import ExcludedFiles, Source
 from forensics.model.times import Span, begins, ends, overlap
 from parsers.formats import CALLED
 from parsers.paths import is_unfinished, name_of
 from parsers.sniff import LOGS
 
-SET_ASIDE = "set-aside"
+EXCLUDED_KIND = "set-aside"
 """Kind of the sources that were set aside."""
 
 
-def set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
+def excluded_files(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[ExcludedFiles, ...]:
     """The files of other clusters, sample configurations, renamed copies and quotations."""
     nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
     found = _other_clusters(gathered, sources, nodes)
@@ -42,7 +42,7 @@ def set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], source
     copied = [path for path in _renamed(sources) if path not in gone]
     quoted = [path for path in _quotations(sources, nodes) if path not in gone]
     others = (("sample", unused), ("copy", copied), ("quotation", quoted))
-    return (*found, *(SetAside(why, tuple(paths)) for why, paths in others if paths))
+    return (*found, *(ExcludedFiles(why, tuple(paths)) for why, paths in others if paths))
 
 
 def _settings(keys: Iterable[str]) -> Mask:
@@ -50,7 +50,7 @@ def _settings(keys: Iterable[str]) -> Mask:
     return lambda events: pc.and_(pc.equal(events["event"], "config"), pc.fill_null(pc.is_in(events["key"], known), False))
 
 
-def _other_clusters(gathered: Gathered, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
+def _other_clusters(gathered: Gathered, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[ExcludedFiles, ...]:
     """By the cluster ids in logs and meta.properties."""
     printed, on_disk = _settings((CLUSTER_ID,)), of_kinds(("log-directory-identity",))
     naming = gathered.rows(
@@ -78,7 +78,7 @@ def _unrelated(
     ids: Mapping[str, Collection[str]],
     nodes: Mapping[str, Collection[int]],
     disks: Mapping[str, tuple[int, datetime]],
-) -> tuple[SetAside, ...]:
+) -> tuple[ExcludedFiles, ...]:
     """The clusters other than the largest one. `ids`: the cluster id in each file that has one; `nodes`: the nodes that a log names as its
     writers; `disks`: node and time of each meta.properties. Nothing if the clusters may have followed each other on the same brokers."""
     parts = _divided([s.path for s in sources], ids)
@@ -86,7 +86,7 @@ def _unrelated(
     found = {cluster_id: [by_path[path] for path in paths] for cluster_id, paths in parts.items()}
     main = max(found, key=lambda i: (sum(s.lines or 0 for s in found[i]), sum(s.bytes or 0 for s in found[i]), i))
     others = [i for i in sorted(found) if i != main and _at_once(found[main], found[i], nodes, disks)]
-    return tuple(SetAside("cluster", tuple(s.path for s in found[i]), i) for i in others)
+    return tuple(ExcludedFiles("cluster", tuple(s.path for s in found[i]), i) for i in others)
 
 
 def _divided(paths: Sequence[str], ids: Mapping[str, Collection[str]], depth: int = 0) -> dict[str, list[str]]:

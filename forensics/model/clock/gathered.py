@@ -61,9 +61,9 @@ def one_of(events: pa.Table, number: int) -> pa.ChunkedArray:
 class Gathered:
     """Gathered events in parts, of which many wait packed: all of them open would be the largest object on the driver."""
 
-    def __init__(self, parts: Sequence[Callable[[], pa.Table]], aside: Collection[str] = ()) -> None:
-        """`parts` open rows of parsers.schemas.EVENTS, of which columns without a value may be missing; `aside`: files that are left out."""
-        self._parts, self._aside = parts, aside
+    def __init__(self, parts: Sequence[Callable[[], pa.Table]], excluded: Collection[str] = ()) -> None:
+        """`parts` open rows of parsers.schemas.EVENTS, of which columns without a value may be missing; `excluded`: files that are left out."""
+        self._parts, self._aside = parts, excluded
         opened: list[pa.Table] = []
         for part in parts:
             opened.append(whole(part(), EVENTS))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from forensics.model.events import Event
-from forensics.model.presence.availability import BrokerRun, words_of
+from forensics.model.presence.availability import BrokerRun, availability_reports
 
 REPLAYED = "replayed"
 _Fact = tuple[str, int, int]
@@ -43,7 +43,7 @@ def without_repeats(events: Sequence[Event], runs: Mapping[int, Sequence[BrokerR
 
 
 def _fact(e: Event) -> _Fact | None:
-    words = list(words_of(e))
+    words = list(availability_reports(e))
     return (*words[0], e.broker_epoch) if len(words) == 1 and e.broker_epoch is not None and e.at is not None else None
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from forensics.model.clock.copies import LOG_SUFFIX, OF_A_LAYOUT
 from forensics.model.clock.sources import Source
-from forensics.model.clock.zones import QUARTER_MS, SECOND_MS, Witness, zone_at_start
+from forensics.model.clock.zones import QUARTER_MS, SECOND_MS, ClockEvidence, zone_at_start
 from forensics.model.events import COLUMNS
 from forensics.thresholds import FARTHEST_SHIFT
 from parsers.schemas import EVENTS
@@ -120,5 +120,5 @@ def _starts(lines: pa.Table) -> frozenset[str]:
 
 def _trust(logs: Sequence[Source], starts: frozenset[str]) -> tuple[bool, bool, int]:
     """The more, the surer the times of these logs."""
-    in_zone = any(Witness(s.last, s.modified).zone_ms is not None for s in logs)
+    in_zone = any(ClockEvidence(s.last, s.modified).zone_ms is not None for s in logs)
     return any(s.path in starts for s in logs), in_zone, sum(s.lines or 0 for s in logs)

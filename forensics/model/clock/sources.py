@@ -92,7 +92,7 @@ class Source(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class ExcludedFiles:
     """Files that are not used."""
 
     why: str

@@ -110,7 +110,7 @@ class PrintedUtc:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class ClockEvidence:
     """One log file: wall clock of its last line and its first, its modification time (UTC), the offset from its container's stamps, and
     the times in UTC that processes printed into it."""
 
@@ -138,7 +138,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class ClockOffset:
     """A clock's offset by its own machine's files: wall clock minus UTC, and its uncertainty."""
 
     offset_ms: int
@@ -148,28 +148,28 @@ class Anchor:
     """Error of modification times that were kept in another zone than UTC, as some archives do."""
 
 
-def anchor(witnesses: Iterable[Witness]) -> Anchor | None:
+def anchor(witnesses: Iterable[ClockEvidence]) -> ClockOffset | None:
     """A clock's offset from its own files; None if they do not show it. UTC times that Kafka printed show the zone. If there are any,
     modification times only show a clock error (if the file system's clock was correct) or a later change of the zone."""
     known = list(witnesses)
     files, zone = _by_files(known), _started(known)
     if zone is None or files is None:
-        return files if zone is None else Anchor(zone, NOISE_MS, "start")
+        return files if zone is None else ClockOffset(zone, NOISE_MS, "start")
     apart = files.offset_ms - zone
     in_zones = plain(files.offset_ms, 0) is not None
     since_changed = abs(apart) == HOUR_MS and files.offset_ms != 0  # 0: possibly modification times in the zone itself, as in zip
     if apart == 0 or since_changed or (files.basis == "mtime" and not in_zones):
         return replace(files, uncertainty_ms=files.uncertainty_ms if apart else NOISE_MS, basis=f"start+{files.basis}")
-    return Anchor(zone, NOISE_MS, "start", files_ms=-apart if in_zones and files.basis == "mtime" else 0)
+    return ClockOffset(zone, NOISE_MS, "start", files_ms=-apart if in_zones and files.basis == "mtime" else 0)
 
 
-def _starts(witnesses: Iterable[Witness]) -> list[tuple[PrintedUtc, int, str]]:
+def _starts(witnesses: Iterable[ClockEvidence]) -> list[tuple[PrintedUtc, int, str]]:
     """UTC times that show a zone, with the zone and their file, oldest first."""
     found = [(s, zone, w.source) for w in witnesses for s in w.starts if _sane(s.wall) and (zone := s.zone_ms) is not None]
     return sorted(found, key=lambda f: (f[0].utc, f[2], f[0].line or 0))
 
 
-def _started(witnesses: Sequence[Witness]) -> int | None:
+def _started(witnesses: Sequence[ClockEvidence]) -> int | None:
     """Offset of the zone at the end of the logs, from the UTC times printed in them: the last one if the same file shows another offset
     before, or if the two are an hour apart; else the most frequent, as files of other machines may be among them."""
     starts = _starts(witnesses)
@@ -202,7 +202,7 @@ def _later(jump: Jump, source: str, start: PrintedUtc, printed_in: str) -> bool:
     return jump.before >= start.wall + DST_SHIFT
 
 
-def _by_files(known: Sequence[Witness]) -> Anchor | None:
+def _by_files(known: Sequence[ClockEvidence]) -> ClockOffset | None:
     """A clock's offset from container stamps, else from modification times. A container runtime stamps lines with the same machine's
     clock at the same moment."""
     stamped = [w.wall_minus_utc_ms for w in known if w.wall_minus_utc_ms is not None]
@@ -210,10 +210,10 @@ def _by_files(known: Sequence[Witness]) -> Anchor | None:
         return _by_modification(known)
     offset = median_low(stamped)
     zone = plain(offset, AGREE_MS)
-    return Anchor(offset if zone is None else zone, AGREE_MS, "container")
+    return ClockOffset(offset if zone is None else zone, AGREE_MS, "container")
 
 
-def _by_modification(known: Sequence[Witness]) -> Anchor | None:
+def _by_modification(known: Sequence[ClockEvidence]) -> ClockOffset | None:
     """A clock's offset from modification times. Those later than the true ones only make offsets smaller, so the largest offset counts.
     That offset is accepted if files with different modification times agree on it, or if it is close to a zone."""
     offsets = [(w.offset_ms, w.modified) for w in known if w.offset_ms is not None and w.modified is not None]
@@ -223,29 +223,29 @@ def _by_modification(known: Sequence[Witness]) -> Anchor | None:
     zone = plain(best, AGREE_MS)
     if zone is not None:
         latest = _latest_zone(known)
-        return Anchor(latest if zone - latest == HOUR_MS else zone, AGREE_MS, "mtime")
+        return ClockOffset(latest if zone - latest == HOUR_MS else zone, AGREE_MS, "mtime")
     if copied(known):
         return None
     agreeing = [modified for offset, modified in offsets if best - offset <= AGREE_MS]
     if max(agreeing) - min(agreeing) > timedelta(milliseconds=AGREE_MS) and abs(best) <= ZONES[-1] * MINUTE_MS:
-        return Anchor(best, AGREE_MS, "mtime")
+        return ClockOffset(best, AGREE_MS, "mtime")
     near = plain(best, NEAR_ZONE_MS)
-    return None if near is None else Anchor(near, NEAR_ZONE_MS, "mtime")
+    return None if near is None else ClockOffset(near, NEAR_ZONE_MS, "mtime")
 
 
-def _latest_zone(known: Iterable[Witness]) -> int:
+def _latest_zone(known: Iterable[ClockEvidence]) -> int:
     """The zone that the file modified last shows."""
     return max((w.modified, zone) for w in known if w.modified is not None and (zone := w.zone_ms) is not None)[1]
 
 
-def copied(witnesses: Sequence[Witness]) -> bool:
+def copied(witnesses: Sequence[ClockEvidence]) -> bool:
     """Whether the files were copied without their modification times: one late time for files that ended at different times."""
     modified = [w.modified for w in witnesses if w.offset_ms is not None and w.modified is not None]
     last = [w.last for w in witnesses if w.offset_ms is not None and w.last is not None]
     return len(modified) > 1 and max(modified) - min(modified) <= timedelta(milliseconds=AGREE_MS) < (max(last) - min(last)) / 5
 
 
-def floor(witnesses: Iterable[Witness]) -> int | None:
+def floor(witnesses: Iterable[ClockEvidence]) -> int | None:
     """Lower bound of the offset: no line was printed after its file was last modified."""
     return max((w.offset_ms for w in witnesses if w.offset_ms is not None), default=None)
 
@@ -280,7 +280,7 @@ def _leaps_sharply(jump: Jump) -> bool:
     return _leaps_an_hour(jump) and hour - jump.before <= ZONE_CHANGE_MARGIN and jump.after - (hour + DST_SHIFT) <= ZONE_CHANGE_MARGIN
 
 
-def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> tuple[ZoneChange, ...]:
+def changes(witnesses: Sequence[ClockEvidence], offset_ms: int, files_ms: int = 0) -> tuple[ZoneChange, ...]:
     """Changes of the zone's offset during a broker's logs, oldest first. `offset_ms`: the offset at the end. `files_ms`: the error of
     modification times.
 
@@ -350,7 +350,7 @@ def _by_jumps(
 
 
 def _zones_of_files(
-    witnesses: Sequence[Witness], starts: Sequence[tuple[PrintedUtc, int, str]], files_ms: int
+    witnesses: Sequence[ClockEvidence], starts: Sequence[tuple[PrintedUtc, int, str]], files_ms: int
 ) -> list[tuple[datetime, int]]:
     """Correct modification times with the zones they show. If processes printed their zone, only zones that may be the same one in
     another season."""
@@ -375,7 +375,7 @@ def _by_starts(starts: Sequence[tuple[PrintedUtc, int, str]], offset_ms: int, sk
     return found
 
 
-def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[ZoneChange, ...]:
+def changes_in(name: str, witnesses: Sequence[ClockEvidence], skew_ms: int) -> tuple[ZoneChange, ...]:
     """Changes of a zone of the time zone database during these logs, oldest first, at most for the logs' last year."""
     last = max((w.last for w in witnesses if w.last is not None), default=None)
     if last is None or not _sane(last):
@@ -450,7 +450,7 @@ class ZoneStep:
     before_ms: int
 
 
-def turns(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> tuple[ZoneStep, ...]:
+def offset_changes(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> tuple[ZoneStep, ...]:
     """Steps in a log whose writers alternate and have different zones, for example a process started with another zone. That process's
     lines are back by the same multiple of 15 minutes each time, the lines in between are not. `offset_ms`: offset of the others; `last`:
     number and wall clock of the last line."""

@@ -21,8 +21,8 @@ from forensics.model.clock.clocks import Clock, estimate
 from forensics.model.clock.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.clock.comparisons import DECIDED, LEADERSHIPS, RELATING, FileSpans, relations
 from forensics.model.clock.copies import LOG_SUFFIX, Copies
-from forensics.model.clock.directions import EpochLine, straightened
-from forensics.model.clock.excluded import SET_ASIDE, set_aside
+from forensics.model.clock.directions import EpochLine, reorder_joined_logs
+from forensics.model.clock.excluded import EXCLUDED_KIND, excluded_files
 from forensics.model.clock.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.clock.identity import Clues, Conflict, identify
 from forensics.model.clock.replays import without_repeats
@@ -32,10 +32,10 @@ from forensics.model.clock.sources import Archive, Source
 from forensics.model.clock.zones import (
     MINUTE_MS,
     QUARTER_MS,
-    Anchor,
+    ClockEvidence,
+    ClockOffset,
     Jump,
     PrintedUtc,
-    Witness,
     ZoneStep,
     anchor,
     changes,
@@ -44,8 +44,8 @@ from forensics.model.clock.zones import (
     in_zone,
     meaningless,
     nearest_zone,
+    offset_changes,
     steps,
-    turns,
 )
 from forensics.model.cluster.facts import OF_BROKERS, Cluster, ClusterJoin, Node, recreated_topics
 from forensics.model.events import IDENTIFIED, Event, compact, kept_together, latest_times, place_in
@@ -125,7 +125,7 @@ class EventResolver:
     """Files whose modification times are meaningless."""
     shared: SharedLogs = field(default_factory=SharedLogs)
     clusters: ClusterHistory = field(default_factory=ClusterHistory)
-    aside: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
     """Files that are not used."""
     on_disk: Mapping[str, int] = field(default_factory=dict)
     """Cluster of each file that is not a log (index into `clusters.ids`), if it is not the last."""
@@ -149,7 +149,7 @@ class EventResolver:
 
     def used(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of a batch, without those of files that were set aside."""
-        return batch.filter(but(batch.column("source"), self.aside)) if self.aside else batch
+        return batch.filter(but(batch.column("source"), self.excluded)) if self.excluded else batch
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Converts a batch of EVENTS to a batch of IDENTIFIED, without the rows of files that were set aside."""
@@ -360,29 +360,33 @@ def _clues(gathered: Gathered, collected: Iterable[Mapping[str, Any]], sources: 
 
 def _witnesses(
     table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]], owned: EventResolver
-) -> dict[int | None, list[Witness]]:
+) -> dict[int | None, list[ClockEvidence]]:
     """Clock evidence from each node's log files, from the rows about sources. UTC logs are used only if the node has no others, copies with
     other times only for the times in UTC that their lines contain."""
-    found: dict[int | None, list[Witness]] = defaultdict(list)
-    absolute: dict[int | None, list[Witness]] = defaultdict(list)
+    found: dict[int | None, list[ClockEvidence]] = defaultdict(list)
+    absolute: dict[int | None, list[ClockEvidence]] = defaultdict(list)
     for row in table:
         c = row["collected"] or {}
         if row["source"] in owned.shifts_ms:
-            found[owned.nodes[row["source"]]].append(Witness(None, None, source=row["source"]))
+            found[owned.nodes[row["source"]]].append(ClockEvidence(None, None, source=row["source"]))
         elif (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
             jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
             utc = c.get("clock") == "utc"
             stated = 0 if utc else c.get("wall_minus_utc_ms")
             stamped = row["source"] not in owned.unstamped and not c.get("parts")  # a joined file is as old as the joining
             modified = c.get("modified") if stamped else None
-            witness = Witness(c["last"], modified, stated, row["source"], jumps, c.get("first"))
+            witness = ClockEvidence(c["last"], modified, stated, row["source"], jumps, c.get("first"))
             for node in nodes[row["source"]] or (None,):
                 (absolute if utc else found)[node].append(witness)
     return {**absolute, **found}
 
 
 def _clocks(
-    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int], spans: FileSpans
+    witnesses: Mapping[int | None, Sequence[ClockEvidence]],
+    events: Sequence[Event],
+    options: Options,
+    hosts: Mapping[int, int],
+    spans: FileSpans,
 ) -> dict[int | None, Clock]:
     """The clock of each node. `hosts`: nodes that share a host, and so a clock, mapped to one node per host."""
     nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
@@ -405,7 +409,7 @@ def _clocks(
     return {**changing, **{n: changing[host] for n, host in host_of.items()}}
 
 
-def _contradicting(clock: Clock, found: Sequence[Witness]) -> int | None:
+def _contradicting(clock: Clock, found: Sequence[ClockEvidence]) -> int | None:
     """The zone in minutes that times in UTC show, if the user gave another one: printed by the node's processes or a container
     runtime, or of the metadata log's records. Modification times may be in any zone."""
     own = anchor(found)
@@ -418,31 +422,31 @@ def _contradicting(clock: Clock, found: Sequence[Witness]) -> int | None:
     return shown if abs(shown - clock.zone_minutes) * MINUTE_MS >= QUARTER_MS else None
 
 
-def _given_clock(estimated: Clock, anchor: Anchor | None, error_ms: int) -> Clock:
+def _given_clock(estimated: Clock, anchor: ClockOffset | None, error_ms: int) -> Clock:
     """The clock whose error the user gave."""
     zone = nearest_zone(anchor.offset_ms) if anchor is not None else estimated.zone_minutes
     return Clock(zone, error_ms, 0, "given", compared=estimated.compared)
 
 
-def _of_hosts(witnesses: Mapping[int | None, Sequence[Witness]], hosts: Mapping[int, int]) -> dict[int | None, list[Witness]]:
+def _of_hosts(witnesses: Mapping[int | None, Sequence[ClockEvidence]], hosts: Mapping[int, int]) -> dict[int | None, list[ClockEvidence]]:
     """Clock evidence by host. A file that several nodes write to counts once."""
-    found: dict[int | None, dict[str, Witness]] = defaultdict(dict)
+    found: dict[int | None, dict[str, ClockEvidence]] = defaultdict(dict)
     for node, own in witnesses.items():
         host = hosts.get(node, node) if node is not None else None
         found[host].update({f"{w.source} {n}": w for n, w in enumerate(own) if w.source not in found[host]})
     return {host: list(own.values()) for host, own in found.items()}
 
 
-def _anchor(found: Sequence[Witness], options: Options) -> Anchor | None:
+def _anchor(found: Sequence[ClockEvidence], options: Options) -> ClockOffset | None:
     last = max((w.last for w in found if w.last is not None), default=None)
     if options.zone_name is not None and last is not None:
-        return Anchor(in_zone(options.zone_name, last), 0, "given")
+        return ClockOffset(in_zone(options.zone_name, last), 0, "given")
     if options.zone_offset_ms is not None:
-        return Anchor(options.zone_offset_ms, 0, "given")
+        return ClockOffset(options.zone_offset_ms, 0, "given")
     return anchor(found)
 
 
-def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock:
+def _changing(clock: Clock, found: Sequence[ClockEvidence], options: Options) -> Clock:
     """The clock with the changes of its zone's offset; a zone that the user gives as an offset has none."""
     if options.zone_name is not None:
         return replace(clock, changes=changes_in(options.zone_name, found, clock.skew_ms))
@@ -704,17 +708,17 @@ def _with_topics(known: EventResolver, gathered: Gathered) -> EventResolver:
 def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[Cluster, EventResolver]:
     """The cluster at the end of the evidence and the EventResolver."""
     archives, ignored = _digests(gathered)
-    collected = straightened(list(_collected(gathered)), partial(_epoch_lines, gathered))
+    collected = reorder_joined_logs(list(_collected(gathered)), partial(_epoch_lines, gathered))
     sources = _sources(collected)
-    aside = set_aside(gathered, collected, sources)
-    others = frozenset(path for other in aside for path in other.paths)
+    excluded = excluded_files(gathered, collected, sources)
+    others = frozenset(path for other in excluded for path in other.paths)
     if others:
         gathered = gathered.without(others)
         collected = [row for row in collected if row["source"] not in others]
-        elsewhere = [replace(s, kind=SET_ASIDE) for s in sources if s.path in others]
+        elsewhere = [replace(s, kind=EXCLUDED_KIND) for s in sources if s.path in others]
         sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(gathered, collected, sources)
-    owned = replace(owned, aside=others, shifts_ms=_shifts(gathered, sources))
+    owned = replace(owned, excluded=others, shifts_ms=_shifts(gathered, sources))
     for s in (s for s in sources if s.path in owned.shifts_ms):
         s.shifted_ms = owned.shifts_ms[s.path]
         _retime(s, lambda path, time, line: owned.wall(path, time))
@@ -739,7 +743,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
         topic_ids=dict(resolver.topics),
         renamed=resolver.renamed,
         copies=copies,
-        aside=aside,
+        excluded=excluded,
     )
     comparing = of_kinds(LEADERSHIPS | _OF_FILES)
     events = _identified(gathered.tables(lambda t: pc.invert(comparing(t))), resolver)
@@ -903,7 +907,7 @@ def _retime(source: Source, corrected: Callable[[str, datetime, int], datetime])
 
 def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[ZoneStep, ...]:
     """The lines at which the offset changes in a source."""
-    if source.shared and source.last is not None and (found := turns(jumps, clock.offset_ms, (source.lines or 1, source.last))):
+    if source.shared and source.last is not None and (found := offset_changes(jumps, clock.offset_ms, (source.lines or 1, source.last))):
         return found
     return steps(clock.changes, source.first, jumps, source.path)
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from forensics.model.clock.clocks import Clock
 from forensics.model.clock.copies import NONE, Copies
 from forensics.model.clock.identity import Conflict
-from forensics.model.clock.sources import Archive, SetAside, Source
+from forensics.model.clock.sources import Archive, ExcludedFiles, Source
 from forensics.model.events import Event
 from forensics.model.presence.availability import Availability, BrokerRun, availabilities
 from forensics.model.record import Int32, Record
@@ -100,7 +100,7 @@ class Cluster:
     """The archives that contained the sources."""
     ignored: Sequence[Archive] = ()
     """Files that were not read, by their full paths: files of file managers, and entries of archives that a later one replaces."""
-    aside: Sequence[SetAside] = ()
+    excluded: Sequence[ExcludedFiles] = ()
     """Files in the same call that were set aside."""
     conflicts: list[Conflict] = field(default_factory=list)
     mode: str = "unknown"
@@ -134,7 +134,7 @@ class Cluster:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @cached_property
-    def worked_out(self) -> dict[Any, Any]:
+    def cache(self) -> dict[Any, Any]:
         """Cached values; see `cached_on_cluster`."""
         return {}
 
@@ -145,9 +145,9 @@ class Cluster:
         return any(s.kind not in NOT_EVIDENCE and not (s.of_other_process and nothing_said) for s in self.sources)
 
     @property
-    def not_judged(self) -> list[SetAside]:
+    def not_judged(self) -> list[ExcludedFiles]:
         """Other clusters whose files were in the same call, and were set aside."""
-        return [other for other in self.aside if other.why == "cluster"]
+        return [other for other in self.excluded if other.why == "cluster"]
 
     def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
         """Events of these kinds in order of time; of one topic if `topic` is given."""
@@ -350,7 +350,7 @@ def cached_on_cluster(compute: Callable[Concatenate[Cluster, P], T]) -> Callable
 
     @wraps(compute)
     def answer(cluster: Cluster, /, *of: P.args, **named: P.kwargs) -> T:
-        kept: dict[Any, T] = cluster.worked_out
+        kept: dict[Any, T] = cluster.cache
         asked = (compute, *of, *named.values()) if of or named else compute
         if asked not in kept:
             kept[asked] = compute(cluster, *of, **named)

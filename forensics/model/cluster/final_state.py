@@ -21,7 +21,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import all_discarded
-from forensics.model.presence.availability import MISSED, Availability, BrokerRun
+from forensics.model.presence.availability import PRESUMED_CRASHED, Availability, BrokerRun
 from forensics.model.record import Int32, Record, reader, struct
 from forensics.model.times import undated_first
 
@@ -162,15 +162,15 @@ def _state(availability: Availability, in_sync: int, assigned: int, leaderless: 
 def _why_down(availability: Availability, lost: Event | None, leaderless: Iterable[datetime]) -> Message | None:
     """The reason why a broker is down; None if it is not known to be down. `lost`: another node's last report, if that is a loss."""
     run, outage = availability.running, availability.gone
-    if run is None and outage is not None and outage.run is not None and outage.how != MISSED:
+    if run is None and outage is not None and outage.run is not None and outage.how != PRESUMED_CRASHED:
         return said("broker/stopped", at=outage.run.end_at)
     if lost is not None and not _began_after(run, lost):
         return said(f"broker/{'gone-from-zookeeper' if lost.event == 'brokers-changed' else 'fenced-since'}", at=lost.at)
-    if outage is not None and outage.how == MISSED:
+    if outage is not None and outage.how == PRESUMED_CRASHED:
         return said("broker/not-found", since=outage.since, at=outage.event.at)
-    unmissed = availability.unmissed(leaderless)
-    if unmissed is not None:
-        return said("broker/left-leaderless", at=unmissed)
+    unreported_outage_start = availability.unreported_outage_start(leaderless)
+    if unreported_outage_start is not None:
+        return said("broker/left-leaderless", at=unreported_outage_start)
     return None
 
 

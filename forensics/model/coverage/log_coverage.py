@@ -27,7 +27,7 @@ from forensics.model.partition.continuity import Gap
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
-from forensics.model.presence.availability import spoken
+from forensics.model.presence.availability import is_own_log_line
 from forensics.model.settings.versions import versions
 from forensics.model.times import undated_first
 from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, MIN_SKEW_MS, TIME_PRECISION
@@ -392,7 +392,7 @@ def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -
     """Whether the node's own log shows that its process was running: a line of that time, or a run that continued beyond it, in a log from
     which no line is missing."""
     begin, end = (cut(cluster.events, at, key=undated_first) for cut, at in ((bisect_left, since), (bisect_right, until)))
-    if any(e.writer == node and spoken(e) for e in cluster.events[begin:end]):
+    if any(e.writer == node and is_own_log_line(e) for e in cluster.events[begin:end]):
         return True
     last = cluster.last_own_line(node)
     run = next(cluster.availability(node).living(since, until), None)

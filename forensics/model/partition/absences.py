@@ -32,7 +32,7 @@ from forensics.model.partition.progress import AbsenceCause, LogProgress
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, within_life
-from forensics.model.presence.availability import KILLED, MISSED, Outage
+from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Outage
 from forensics.model.presence.process_errors import of_fetcher
 from forensics.model.record import Int32, Record, struct
 from forensics.model.settings.settings import is_directory_id, same_directory
@@ -404,7 +404,7 @@ class _Judge:
         """The span in which its broker was stopping or gone. None if the broker showed activity in this partition after the replica left
         and before the broker began again: then the outage was not the reason."""
         outage, at, broker = left.outage, left.at, left.broker
-        if outage is None or at is None or outage.how == MISSED:
+        if outage is None or at is None or outage.how == PRESUMED_CRASHED:
             return None
         if outage.stopped is not None and at > outage.stopped + CRASH_NOTICED:
             return (
@@ -545,7 +545,7 @@ class _Judge:
         broker, lost = left.broker, left.session_lost(end)
         if lost is None:
             return None
-        if not left.availability.went_on(lost):
+        if not left.availability.survived_session_loss(lost):
             return _cause(GONE, "probable", "lost", broker, [lost])
         return _join(AbsenceCause(STUCK, "certain", (said(LOST_SESSION, broker=broker),), evidence=[lost]), measured)
 

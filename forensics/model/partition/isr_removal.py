@@ -16,7 +16,7 @@ from forensics.model.events import Event, lasting
 from forensics.model.message import Message, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.presence.availability import CONTROLLED, MISSED, Outage
+from forensics.model.presence.availability import CONTROLLED, PRESUMED_CRASHED, Outage
 from forensics.model.settings.effective import effective, newest, number
 from forensics.model.settings.settings import BROKER, TOPIC, SettingChange
 from forensics.model.settings.versions import versions
@@ -63,7 +63,7 @@ class IsrRemoval:
         """The latest end of its process between two states with a gap between them: it may have been absent since then."""
         if self.at is None:
             return None
-        ended = ((a, a.event.at) for a in reversed(self.availability.outages) if a.how != MISSED and a.run is not None)
+        ended = ((a, a.event.at) for a in reversed(self.availability.outages) if a.how != PRESUMED_CRASHED and a.run is not None)
         return next((a for a, at in ended if at is not None and (before or datetime.min) < at <= self.at + STOP_NOTICED_EARLY), None)
 
     @cached_property

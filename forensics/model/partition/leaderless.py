@@ -19,7 +19,7 @@ from forensics.model.message import said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, lived, windows
-from forensics.model.presence.availability import CONTROLLED, spoken
+from forensics.model.presence.availability import CONTROLLED, is_own_log_line
 from forensics.model.times import undated_first
 from forensics.thresholds import BRIEF_S, CRASH_NOTICED
 
@@ -65,7 +65,7 @@ def _running_again(broker: int, since: datetime, cluster: Cluster) -> tuple[date
     if would_show(broker, cluster, COMPLETE):
         return None
     after = cluster.events[bisect_right(cluster.events, since + CRASH_NOTICED, key=undated_first) :]
-    return next(((e.at, broker) for e in after if e.writer == broker and e.at is not None and spoken(e)), None)
+    return next(((e.at, broker) for e in after if e.writer == broker and e.at is not None and is_own_log_line(e)), None)
 
 
 OFFLINE = Fact(

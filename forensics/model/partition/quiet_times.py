@@ -47,9 +47,9 @@ def is_routine(events: pa.Table) -> pa.ChunkedArray:
     return pc.is_in(events["event"], pa.array(sorted(ROUTINE)))
 
 
-def without_middle(events: pa.Table, cluster: Cluster) -> pa.Table:
+def drop_routine_lines(events: pa.Table, cluster: Cluster) -> pa.Table:
     """Identified events, all of their partitions, without those in the middle of quiet times: the line before has `repeats` and `last_at`."""
-    return _quiet_times(cluster).without_middle(events)
+    return _routine_filter(cluster).drop_routine_lines(events)
 
 
 AROUND = pa.schema([*(IDENTIFIED.field(name) for name in _PARTITION), ("hour", pa.int64()), ("offset", pa.int64())])
@@ -109,7 +109,7 @@ class Around:
         return partitions, rows.filter(pc.is_in(rows["partition"], value_set=pc.unique(partitions))).combine_chunks()
 
 
-class QuietTimes:
+class RoutineFilter:
     """What is known of the cluster that decides where times are quiet; small, and sent to every task."""
 
     def __init__(self, busy: Collection[int], doubtful: Collection[str]) -> None:
@@ -117,7 +117,7 @@ class QuietTimes:
         self._busy, self._doubtful = pa.array(sorted(busy), pa.int64()), pa.array(sorted(doubtful), pa.string())
 
     @classmethod
-    def of_parts(cls, cluster: Cluster) -> QuietTimes:
+    def of_parts(cls, cluster: Cluster) -> RoutineFilter:
         """For events without the other events of their partitions. Files whose times go back are doubtful: another line that would have to
         be near by its time may be between two lines of routine."""
         repeated = {s.path for own in cluster.by_number.values() for s in own.sources if s.repeated}
@@ -126,10 +126,10 @@ class QuietTimes:
     around = staticmethod(_shown)
 
     def knowing(self, around: Sequence[pa.Table]) -> Callable[[pa.Table], pa.Table]:
-        """As `without_middle`, for parts of the events. `around`: rows of AROUND that all events together show."""
-        return partial(self.without_middle, known=Around(around))
+        """As `drop_routine_lines`, for parts of the events. `around`: rows of AROUND that all events together show."""
+        return partial(self.drop_routine_lines, known=Around(around))
 
-    def without_middle(self, events: pa.Table, known: Around | None = None) -> pa.Table:
+    def drop_routine_lines(self, events: pa.Table, known: Around | None = None) -> pa.Table:
         """Identified events without those in the middle of quiet times: the line before has `repeats` and `last_at`. Without `known`, these are
         all events of their partitions."""
         candidates = self._candidates(events).combine_chunks()
@@ -192,8 +192,8 @@ class QuietTimes:
 
 
 @cached_on_cluster
-def _quiet_times(cluster: Cluster) -> QuietTimes:
-    return QuietTimes(_busy(cluster), copies(cluster))
+def _routine_filter(cluster: Cluster) -> RoutineFilter:
+    return RoutineFilter(_busy(cluster), copies(cluster))
 
 
 def _hours(events: pa.Table) -> pa.Array:

@@ -135,7 +135,7 @@ class PartitionTimeline:
     _by_kind: dict[str, list[Event]] | None = None
 
     @cached_property
-    def worked_out(self) -> dict[Any, Any]:
+    def cache(self) -> dict[Any, Any]:
         """Cached values; see `cached_on_timeline`."""
         return {}
 
@@ -600,7 +600,7 @@ def cached_on_timeline(compute: Callable[Concatenate[PartitionTimeline, P], T]) 
 
     @wraps(compute)
     def answer(timeline: PartitionTimeline, /, *of: P.args, **named: P.kwargs) -> T:
-        kept: dict[Any, T] = timeline.worked_out
+        kept: dict[Any, T] = timeline.cache
         asked = (compute, *of[1:], *named.values()) if len(of) > 1 or named else compute
         if asked not in kept:
             kept[asked] = compute(timeline, *of, **named)

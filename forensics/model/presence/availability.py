@@ -34,7 +34,7 @@ from parsers.kinds import By, Role, named, of
 S = TypeVar("S")
 
 
-CONTROLLED, KILLED, MISSED = "controlled", "killed", "missed"
+CONTROLLED, KILLED, PRESUMED_CRASHED = "controlled", "killed", "missed"
 """How a run ended: by a controlled shutdown, of which only `Outage.clean` says whether it is known to be complete; by a crash, shown by the
 next start or the process's own halt, even if it was stopping; or only missed by others: its log ends without a shutdown, and other nodes
 report that it was gone but not that it came back."""
@@ -197,7 +197,7 @@ class _RunReader:
         if take is not None and not take(self, event):
             return
         run = self.current
-        if run is not None and (run.outcome == "running" or _halting(run, event)) and self.announced is None and spoken(event):
+        if run is not None and (run.outcome == "running" or _halting(run, event)) and self.announced is None and is_own_log_line(event):
             run.last_seen = event
             run.seen[event.cluster] = event
 
@@ -422,7 +422,7 @@ _READ = of(by=By.FILE | By.RECORD | By.READER) | named("quorum-role")
 """Raft starts before the process prints that it starts, so a role in the quorum may be of the next run."""
 
 
-def spoken(event: Event) -> bool:
+def is_own_log_line(event: Event) -> bool:
     """Whether the process printed the line itself. Its copy of the metadata log has the controller's records, some fetched after its
     return."""
     return event.line is not None and event.event not in _READ
@@ -567,9 +567,9 @@ class Availability:
 
     @property
     def missed(self) -> Outage | None:
-        return next((a for a in self.outages if a.how == MISSED), None)
+        return next((a for a in self.outages if a.how == PRESUMED_CRASHED), None)
 
-    def unmissed(self, leaderless: Iterable[datetime]) -> datetime | None:
+    def unreported_outage_start(self, leaderless: Iterable[datetime]) -> datetime | None:
         """Start of an outage that no other node reported, as when the last broker crashes: its log ends without a stop, and from then on
         the partitions it was last in sync with had no leader. `leaderless`: since when such partitions have had no leader until the end."""
         last = self._last_line
@@ -594,9 +594,13 @@ class Availability:
 
     def fenced(self, start: datetime, end: datetime) -> list[Event]:
         """The reports that it was lost, without those from times at which it was stopping or down."""
-        return [e for e in self.between("lost", start, end) if e.at is not None and ((a := self.outage(e.at)) is None or a.how == MISSED)]
+        return [
+            e
+            for e in self.between("lost", start, end)
+            if e.at is not None and ((a := self.outage(e.at)) is None or a.how == PRESUMED_CRASHED)
+        ]
 
-    def went_on(self, lost: Event) -> bool:
+    def survived_session_loss(self, lost: Event) -> bool:
         """Whether the process that lost its session kept running: it reports so itself, or returns with the same broker epoch. A
         restarted process registers again and gets a new one (KIP-631), so a report with another epoch is not about this process. Both
         reports must be from one source: a starting controller repeats old facts at its own time."""
@@ -657,7 +661,7 @@ class Availability:
 
     def ended_before(self, begin: datetime | None) -> Outage | None:
         """The end of the process before the process that began at a time."""
-        return next((a for a in reversed(self.outages) if a.until == begin and a.run is not None and a.how != MISSED), None)
+        return next((a for a in reversed(self.outages) if a.until == begin and a.run is not None and a.how != PRESUMED_CRASHED), None)
 
     def outage(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> Outage | None:
         """The last outage that covers a time."""
@@ -726,7 +730,7 @@ class Availability:
         for event in sorted((*gone, *stopped), key=undated_first):
             if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
                 if event not in stopped:
-                    yield Outage(MISSED, run, last_line, None, None, event, noticed=self._unreachable(last_line, event) or event)
+                    yield Outage(PRESUMED_CRASHED, run, last_line, None, None, event, noticed=self._unreachable(last_line, event) or event)
                 return
 
     def _asked(self, word: Event, at: datetime) -> Outage:
@@ -765,7 +769,7 @@ def availabilities(
     said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event.at is not None:
-            for word, broker in words_of(event, runs.keys()):
+            for word, broker in availability_reports(event, runs.keys()):
                 said[broker][word].append(event)
     for own in said.values():
         for reports in own.values():
@@ -773,7 +777,7 @@ def availabilities(
     return {b: Availability(b, runs.get(b, ()), said.get(b, {}), last_lines.get(b, ())) for b in sorted({*runs, *said})}
 
 
-def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
+def availability_reports(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
     """The reports in an event, with the broker each is about."""
     brokers: Sequence[int | None]
     if event.event == "brokers-changed":

@@ -21,7 +21,7 @@ from forensics.model.findings import CLUSTER_DOC, Evidence, Fact, quote
 from forensics.model.message import PACKED, Message, said
 from forensics.model.partition.leaderless import OFFLINE
 from forensics.model.presence import crash_times
-from forensics.model.presence.availability import KILLED, MISSED, Availability, BrokerRun, Outage
+from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Availability, BrokerRun, Outage
 from forensics.model.presence.crash_times import CrashTime, CrashTimes
 from forensics.model.record import Int32, Record
 from forensics.model.times import begins
@@ -111,7 +111,7 @@ def _before(run: Cluster, begun: Mapping[int, datetime]) -> list[StateSpan]:
 
 def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times: CrashTimes) -> Iterator[StateSpan]:
     availability = cluster.availability(node.id)
-    yield from _of_runs(node, cluster, availability, availability.unmissed(leaderless), times)
+    yield from _of_runs(node, cluster, availability, availability.unreported_outage_start(leaderless), times)
     yield from _seen_by_controller(availability)
     yield from _fenced(availability)
     yield from _pauses(availability)
@@ -121,14 +121,16 @@ def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times
     yield from _unknown(node, cluster, availability)
 
 
-def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, times: CrashTimes) -> Iterator[StateSpan]:
+def _of_runs(
+    node: Node, cluster: Cluster, availability: Availability, unreported_outage_start: datetime | None, times: CrashTimes
+) -> Iterator[StateSpan]:
     started = _times(cluster.of(*_UP), node)
     unclean = _times((e for e in cluster.of("unclean-start") if e.count), node)
     crashed = False
     for run, after in zip_longest(availability.runs, availability.runs[1:]):
         outage = availability.end_of(run)
-        crash = times.of(outage, node.id) if outage is not None and outage.how in (KILLED, MISSED) else None
-        over = (crash.start if crash is not None else run.end_at) or (unmissed if run is availability.running else None)
+        crash = times.of(outage, node.id) if outage is not None and outage.how in (KILLED, PRESUMED_CRASHED) else None
+        over = (crash.start if crash is not None else run.end_at) or (unreported_outage_start if run is availability.running else None)
         starting = _starting(node, run, over, started, unclean, after_crash=crashed)
         crashed = run.outcome == "crashed"
         if starting is not None:
@@ -199,7 +201,7 @@ def _fenced(availability: Availability) -> Iterator[StateSpan]:
         if event.at is None or (found and (found[-1].end is None or event.at <= found[-1].end)):
             continue
         again = [e.at for e in availability.between("back", event.at, datetime.max)[:1] if e.at is not None]
-        if availability.went_on(event) or not again:
+        if availability.survived_session_loss(event) or not again:
             until = min((*again, *availability.begun(event.at, datetime.max)[:1]), default=None)
             found.append(StateSpan(availability.broker, FENCED, event.at, until, _reason(event), quote(event)))
     yield from found

@@ -22,7 +22,7 @@ from forensics.model.message import Message, Value, said
 from forensics.model.partition.absences import ABSENCES, LOG_DIR, NEW, REASSIGNED
 from forensics.model.partition.placement import STEPS
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.presence.availability import KILLED, Outage, spoken
+from forensics.model.presence.availability import KILLED, Outage, is_own_log_line
 from forensics.model.presence.process_errors import who
 from forensics.model.quorum.quorum import first_without
 from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, STOP_NOTICED_EARLY
@@ -42,7 +42,7 @@ def last_events(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[
     partitions."""
     for broker, replica in sorted(timeline.replicas.items()):
         crashes = killed(cluster).get(broker, ())
-        own = sorted(e.at for e in replica.events if e.at is not None and spoken(e)) if crashes else []
+        own = sorted(e.at for e in replica.events if e.at is not None and is_own_log_line(e)) if crashes else []
         line = 0
         while line < len(own) and (place := bisect_right(crashes, own[line], key=_NEXT_START)) < len(crashes):
             since, next_start = crashes[place]
@@ -149,7 +149,7 @@ class CrashTimes:
         """Partitions whose ISR lost the broker between its last line and its restart."""
         return sorted({a.name for a in self._left(broker, start, back)})
 
-    def headless(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
+    def left_leaderless(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
         """Partitions that had no leader after the broker led them."""
         return sorted({name for name, _ in self._lost(broker, start, back)})
 
@@ -157,15 +157,15 @@ class CrashTimes:
         """The partitions that lost the broker in this time, as a follower or as their leader."""
         if dropped := self.left(broker, start, end):
             yield _of(broker, "dropped-out", dropped)
-        if headless := self.headless(broker, start, end):
-            yield _of(broker, "without-leader", headless)
+        if left_leaderless := self.left_leaderless(broker, start, end):
+            yield _of(broker, "without-leader", left_leaderless)
 
     def meanwhile(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[Message]:
         """The partitions that lacked the broker in this time, whenever that began, or that it left without a leader."""
         if absent := sorted({a.name for a in self._absences.get(broker, ()) if _overlaps(a, start, end)}):
             yield _of(broker, "missing", absent)
-        if headless := self.headless(broker, start, end):
-            yield _of(broker, "without-leader", headless)
+        if left_leaderless := self.left_leaderless(broker, start, end):
+            yield _of(broker, "without-leader", left_leaderless)
 
     def unreached(self, broker: int, by: Sequence[int], start: datetime | None, end: datetime | None) -> Iterator[Message]:
         """The partitions that lacked a replica while these nodes could not connect to the broker: replicas on these nodes that fetch from the

@@ -36,7 +36,7 @@ _ID = re.compile(r"(?<![\w.:-])(\d{1,9})(?=@)")
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class QuorumStatement:
     """A statement about the leader of the quorum in an epoch."""
 
     at: datetime
@@ -94,12 +94,12 @@ class NoLeader:
 class _Window:
     """A span in which signs name no leader."""
 
-    first: Sign
-    before: Sign | None
+    first: QuorumStatement
+    before: QuorumStatement | None
     top: int
     """Highest epoch in which no leader is known."""
-    signs: list[Sign] = field(default_factory=list)
-    over: Sign | None = None
+    statements: list[QuorumStatement] = field(default_factory=list)
+    over: QuorumStatement | None = None
 
 
 @cached_on_cluster
@@ -120,36 +120,36 @@ def _ids(text: str) -> tuple[int, ...]:
 
 
 @cached_on_cluster
-def signs(cluster: Cluster) -> Sequence[Sign]:
+def statements(cluster: Cluster) -> Sequence[QuorumStatement]:
     """All statements about the leader of the quorum, by time. The first role of a process is left out: it is what its disk said, and the
     process has heard of no leader yet. From 3.5 on the line says what the role was before."""
     fresh: set[int | None] = set()
-    found: list[Sign] = []
+    found: list[QuorumStatement] = []
     for e in cluster.events:
         if e.event == "process-starting":
             fresh.add(e.writer)
         elif e.event == "quorum-role" and e.reason != "leaderless" and (e.value == "first" or e.writer in fresh):
             fresh.discard(e.writer)
-        elif (sign := _sign(e)) is not None:
+        elif (sign := _statement(e)) is not None:
             found.append(sign)
     return found
 
 
-def _sign(e: Event) -> Sign | None:
+def _statement(e: Event) -> QuorumStatement | None:
     if e.at is None or e.controller_epoch is None:
         return None
     if e.event == "quorum-role":
         leads = e.reason in _LEADS and e.controller is not None
         none = e.reason in _SEEKS or (e.reason in _NONE and e.controller is None)
-        return Sign(e.at, e.controller_epoch, e.controller if leads else None, e) if leads or none else None
+        return QuorumStatement(e.at, e.controller_epoch, e.controller if leads else None, e) if leads or none else None
     if e.event in _ELECTED and e.mode != "zookeeper" and e.controller is not None:
-        return Sign(e.at, e.controller_epoch, e.controller, e)
+        return QuorumStatement(e.at, e.controller_epoch, e.controller, e)
     return None
 
 
 @cached_on_cluster
 def leaders(cluster: Cluster) -> Mapping[int, int]:
-    return {s.epoch: s.leader for s in signs(cluster) if s.leader is not None}
+    return {s.epoch: s.leader for s in statements(cluster) if s.leader is not None}
 
 
 @cached_on_cluster
@@ -167,7 +167,7 @@ def last_records(cluster: Cluster) -> Mapping[int, Event]:
 def first_without(cluster: Cluster, leader: int, after: datetime, until: datetime) -> datetime | None:
     """When a node first stated that it has lost this leader."""
     epochs = {epoch for epoch, node in leaders(cluster).items() if node == leader}
-    known = signs(cluster)
+    known = statements(cluster)
     for s in known[bisect_left(known, after, key=lambda s: s.at) :]:
         if s.at > until:
             return None
@@ -179,7 +179,7 @@ def first_without(cluster: Cluster, leader: int, after: datetime, until: datetim
 @cached_on_cluster
 def without_leader(cluster: Cluster) -> tuple[NoLeader, ...]:
     """The spans without a leader that lasted longer than an election, by time."""
-    if cluster.mode == "zookeeper" and not signs(cluster):
+    if cluster.mode == "zookeeper" and not statements(cluster):
         return ()
     found = [*_searched(cluster), *_majority_down(cluster), *_unrecorded(cluster)]
     if not _known_to_voters(cluster):
@@ -190,7 +190,7 @@ def without_leader(cluster: Cluster) -> tuple[NoLeader, ...]:
 def _known_to_voters(cluster: Cluster) -> bool:
     """Whether a voter stated its role, or the metadata log was collected: then brokers that cannot reach a controller show nothing more."""
     every = voters(cluster)
-    return bool(last_records(cluster)) or any(s.event.writer in every for s in signs(cluster))
+    return bool(last_records(cluster)) or any(s.event.writer in every for s in statements(cluster))
 
 
 def _counts(w: NoLeader, cluster: Cluster) -> bool:
@@ -222,17 +222,17 @@ def _ran(cluster: Cluster, node: int, start: datetime, end: datetime, starting: 
 
 
 def _searched(cluster: Cluster) -> Iterator[NoLeader]:
-    for w in _windows(signs(cluster)):
+    for w in _windows(statements(cluster)):
         if (found := _judged(w, cluster)) is not None:
             yield found
 
 
-def _windows(found: Iterable[Sign]) -> Iterator[_Window]:
+def _windows(found: Iterable[QuorumStatement]) -> Iterator[_Window]:
     """Each span from the first statement that the leader is gone to the first one of a new leader, or of nodes that follow the last one
     again. A node that asks for votes in vain follows the last leader it knew (KIP-996), and soon asks again."""
-    led: Sign | None = None
+    led: QuorumStatement | None = None
     window: _Window | None = None
-    again: Sign | None = None
+    again: QuorumStatement | None = None
     """The last leader is followed again."""
     for s in found:
         if s.leader is None:
@@ -242,7 +242,7 @@ def _windows(found: Iterable[Sign]) -> Iterator[_Window]:
                 window = None
             again = None
             if window is not None:
-                window.signs.append(s)
+                window.statements.append(s)
                 window.top = max(window.top, s.epoch)
             elif led is None or s.epoch > led.epoch or (s.epoch == led.epoch and s.event.reason in _SEEKS | {"resigned"}):
                 window = _Window(s, led, s.epoch, [s])
@@ -264,7 +264,7 @@ def _judged(w: _Window, cluster: Cluster) -> NoLeader | None:
     before = w.before
     written = last_records(cluster).get(before.epoch) if before is not None else None
     latest, end = w.first.at, w.over.at if w.over is not None else None
-    known_until = end or w.signs[-1].at
+    known_until = end or w.statements[-1].at
     start = before.at if before is not None else latest
     if written is not None and written.at is not None:
         start, latest = max(start, written.at), max(latest, written.at)
@@ -272,7 +272,7 @@ def _judged(w: _Window, cluster: Cluster) -> NoLeader | None:
         return None
     if latest >= known_until and end is not None:
         return None
-    candidates = [s for s in w.signs if s.event.reason in _SEEKS]
+    candidates = [s for s in w.statements if s.event.reason in _SEEKS]
     return NoLeader(
         start=min(start, latest),
         latest=latest,
@@ -283,21 +283,21 @@ def _judged(w: _Window, cluster: Cluster) -> NoLeader | None:
         following=w.over.leader if w.over is not None else None,
         voters=voters(cluster),
         down=_down(cluster, latest, known_until),
-        searching=tuple(sorted({s.event.writer for s in w.signs if s.event.writer is not None})),
+        searching=tuple(sorted({s.event.writer for s in w.statements if s.event.writer is not None})),
         searched=w.first.at,
         attempts=len(candidates) - (w.over is not None and any(s.event.writer == w.over.leader for s in candidates[-1:])),
-        epochs=len({s.epoch for s in w.signs}),
+        epochs=len({s.epoch for s in w.statements}),
         shown_by=frozenset({SEARCHED}),
         evidence=tuple(e for e in (written, w.first.event, *[s.event for s in candidates[:1]], w.over.event if w.over else None) if e),
     )
 
 
-def _led_on(before: Sign, w: _Window, cluster: Cluster) -> bool:
+def _led_on(before: QuorumStatement, w: _Window, cluster: Cluster) -> bool:
     """Whether a node that ran shows that the last leader went on: it followed or led in that epoch, and stated no change."""
-    end = w.over.at if w.over is not None else w.signs[-1].at
-    changed = {s.event.writer for s in w.signs}
-    last: dict[int, Sign] = {}
-    for s in signs(cluster):
+    end = w.over.at if w.over is not None else w.statements[-1].at
+    changed = {s.event.writer for s in w.statements}
+    last: dict[int, QuorumStatement] = {}
+    for s in statements(cluster):
         if s.at < w.first.at and s.event.event == "quorum-role" and s.event.writer is not None:
             last[s.event.writer] = s
     for node, s in last.items():
@@ -375,8 +375,8 @@ def _majority_down(cluster: Cluster) -> Iterator[NoLeader]:
         since = sorted(a.since for a in away if a.since is not None)
         back = _back(away, allowed)
         over = back or datetime.max
-        led = max((s for s in signs(cluster) if s.leader is not None and s.at <= at), key=lambda s: s.epoch, default=None)
-        following = next((s for s in signs(cluster) if s.leader is not None and back is not None and s.at >= back), None)
+        led = max((s for s in statements(cluster) if s.leader is not None and s.at <= at), key=lambda s: s.epoch, default=None)
+        following = next((s for s in statements(cluster) if s.leader is not None and back is not None and s.at >= back), None)
         yield NoLeader(
             start=min(since[allowed] if len(since) > allowed else since[-1], at),
             latest=at,

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
-from forensics.model.presence.availability import MISSED, BrokerRun
+from forensics.model.presence.availability import PRESUMED_CRASHED, BrokerRun
 from forensics.thresholds import LOADED_AFTER_START, STOP_NOTICED_EARLY
 from forensics.views.story.step import StoryStep, said
 from forensics.words.formats import moment
@@ -124,4 +124,4 @@ def _ended_unsaid(run: BrokerRun) -> bool:
 def ending(broker: int, at: datetime | None, cluster: Cluster) -> bool:
     """The broker was stopping, or had crashed, when others noticed its absence: its own run shows that."""
     outage = cluster.availability(broker).outage(at) if at is not None else None
-    return outage is not None and outage.run is not None and outage.how != MISSED
+    return outage is not None and outage.run is not None and outage.how != PRESUMED_CRASHED

@@ -36,7 +36,7 @@ from forensics.model.partition.final_state import FinalState
 from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.presence.availability import words_of
+from forensics.model.presence.availability import availability_reports
 from forensics.proof.aftermath import aftermath
 from forensics.rules import rule_of
 from forensics.thresholds import FENCED_BEFORE
@@ -221,12 +221,12 @@ def lost(event: Event) -> list[tuple[int, str]]:
     why = (
         "session gone" if event.event == "brokers-changed" else "fenced, session timeout" if event.reason == "session-timeout" else "fenced"
     )
-    return [(broker, why) for word, broker in words_of(event) if word == "lost"]
+    return [(broker, why) for word, broker in availability_reports(event) if word == "lost"]
 
 
 def found_again(event: Event) -> list[int]:
     """Brokers that a controller reports as reachable again."""
-    return [broker for word, broker in words_of(event) if word == "back"]
+    return [broker for word, broker in availability_reports(event) if word == "back"]
 
 
 def ids(brokers: Collection[int] | None) -> str:

@@ -41,7 +41,7 @@ def removal(broker: int = 1, cause: str = "truncation", *evidence: Event) -> Rem
     return Removal(broker, 5, 8, True, cause, 0, 1, None, evidence)
 
 
-def hop(*removals: Removal, **known: Any) -> Any:
+def transition(*removals: Removal, **known: Any) -> Any:
     """Only what a loss reads of a hand-over."""
     term = SimpleNamespace(before=None, evidence=(), epoch=1, order=(1, 0), leader=2)
     usual: dict[str, Any] = {"removals": removals, "pieces": (), "cut": None, "term": term, "brought": {}, "timeline": None}
@@ -49,7 +49,7 @@ def hop(*removals: Removal, **known: Any) -> Any:
 
 
 def found(row: Handover, **known: Any) -> list[Loss]:
-    loss = loss_of(row, hop(removal(), **known))
+    loss = loss_of(row, transition(removal(), **known))
     return [loss] if loss is not None else []
 
 
@@ -236,7 +236,7 @@ def files(*, crashed: bool = False, **collected: Disk) -> dict[str, Any]:
 
 
 def where(row: Handover, *removals: Removal, **known: Any) -> list[tuple[Range, tuple[int, ...], tuple[int, ...]]]:
-    loss = loss_of(row, hop(*removals, **known))
+    loss = loss_of(row, transition(*removals, **known))
     return [(p.offsets, p.still_on, p.perhaps_on) for p in loss.parts] if loss is not None else []
 
 
@@ -284,7 +284,7 @@ def test_evidence_in_the_order_of_its_weight() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=Interval(6, None, (mark,)))
     pieces = [SimpleNamespace(seen=(seen, first)), SimpleNamespace(seen=(Event(source="more", event="more"),))]
     known = SimpleNamespace(before=None, evidence=(term,), epoch=1, order=(1, 0), leader=2)
-    loss = loss_of(row, hop(removal(1, "truncation", first), removal(3, "restart", second, first), pieces=pieces, term=known))
+    loss = loss_of(row, transition(removal(1, "truncation", first), removal(3, "restart", second, first), pieces=pieces, term=known))
     assert loss is not None
     assert [e.source for e in loss.evidence] == names
 
@@ -331,7 +331,7 @@ def led_on(evidence: Evidence) -> list[Doubt]:
 def test_a_leader_that_was_refused_and_cut_its_log() -> None:
     """How much it had appended alone no line shows."""
     (found,) = led_on(refused())
-    assert (found.start, found.hop.term.epoch, found.brokers, found.committed) == (190, 1, (1, 2), False)
+    assert (found.start, found.transition.term.epoch, found.brokers, found.committed) == (190, 1, (1, 2), False)
     assert [e.event for e in found.evidence if e.writer == 1] == ["partition-state", "isr-rejected", "partition-state", "truncation"]
     assert {e.writer for e in found.evidence} == {1, 2}
 
@@ -403,7 +403,7 @@ def test_each_hand_over_has_its_own_cut() -> None:
     s = refused()
     s.receives(1, 30, 1, 2, [1, 2], 3)
     s.receives(2, 40, 2, 3, [2], 4)
-    assert [found.hop.term.epoch for found in led_on(s)] == [1]
+    assert [found.transition.term.epoch for found in led_on(s)] == [1]
 
 
 def test_a_cut_of_the_whole_log() -> None:
@@ -486,7 +486,7 @@ def stopped(evidence: Evidence) -> list[Doubt]:
 
 def test_records_that_nobody_had_flushed() -> None:
     (found,) = stopped(power_loss())
-    assert (found.start, found.hop.term.epoch, found.brokers) == (200, 1, (1, 2))
+    assert (found.start, found.transition.term.epoch, found.brokers) == (200, 1, (1, 2))
     assert [e.event for e in found.evidence].count("log-load") == 2
 
 
@@ -520,8 +520,8 @@ def shorter(*starts: int, lost: bool = False) -> list[Doubt]:
 
 
 def test_it_is_said_once_of_one_leader_and_start() -> None:
-    assert [(found.hop.term.epoch, found.start) for found in shorter(200, 200)] == [(1, 200)]
-    assert [(found.hop.term.epoch, found.start) for found in shorter(200, 300)] == [(1, 200), (2, 300)]
+    assert [(found.transition.term.epoch, found.start) for found in shorter(200, 200)] == [(1, 200)]
+    assert [(found.transition.term.epoch, found.start) for found in shorter(200, 300)] == [(1, 200), (2, 300)]
 
 
 def test_it_is_not_said_of_a_start_at_which_a_loss_is_known() -> None:

@@ -21,7 +21,7 @@ from forensics.model.partition.replicas import IsrUpdate, LeaderStart, Load, Obs
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.presence.availability import BrokerRun
-from forensics.proof.removed import Piece
+from forensics.proof.removed import RemovedRange
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when
 from tests.forensics.proof.test_stepping_down import started
@@ -217,8 +217,8 @@ def test_how_the_leader_before_stepped_down() -> None:
 # what left the logs
 
 
-def piece(start: int, end: int, *, exact: bool = True, broker: int = 1) -> Piece:
-    return Piece(start, end, term(1, 2), removal(broker, start, end, exact=exact))
+def piece(start: int, end: int, *, exact: bool = True, broker: int = 1) -> RemovedRange:
+    return RemovedRange(start, end, term(1, 2), removal(broker, start, end, exact=exact))
 
 
 def test_removals_are_in_the_order_of_how_far_they_went() -> None:

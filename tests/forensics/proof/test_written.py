@@ -34,8 +34,8 @@ def test_the_records_were_created_within_the_span_that_the_brokers_lines_show(na
     found, cluster = orders(name)
     (loss,) = losses(found, cluster)
     saved = salvageable([loss.range], loss.term, loss.removals, found)
-    of_records = written(loss.range, loss.hop, saved)
-    of_brokers = written(loss.range, loss.hop, Salvageable())
+    of_records = written(loss.range, loss.transition, saved)
+    of_brokers = written(loss.range, loss.transition, Salvageable())
     assert of_records.since is not None and of_records.until is not None
     assert of_brokers.since is not None and of_brokers.until is not None
     assert of_brokers.since - CLOCK_TOLERANCE <= of_records.since <= of_records.until <= of_brokers.until
@@ -62,7 +62,7 @@ def span_of_loss(s: Story) -> tuple[float | None, float | None]:
     found, cluster = timeline(s.files)
     (loss,) = losses(found, cluster)
     assert str(loss.range) == "200–299"
-    span = written(loss.range, loss.hop, Salvageable())
+    span = written(loss.range, loss.transition, Salvageable())
     return tuple(None if at is None else (at - START) / timedelta(seconds=1) for at in (span.since, span.until))  # type: ignore[return-value]
 
 

@@ -16,10 +16,10 @@ from forensics.model.clock.zones import (
     MINUTE_MS,
     NOISE_MS,
     ZONES,
-    Anchor,
+    ClockEvidence,
+    ClockOffset,
     Jump,
     PrintedUtc,
-    Witness,
     ZoneChange,
     ZoneStep,
     anchor,
@@ -28,23 +28,23 @@ from forensics.model.clock.zones import (
     floor,
     in_zone,
     nearest_zone,
+    offset_changes,
     steps,
-    turns,
 )
 from forensics.model.events import Event
 
 NOON = datetime(2026, 11, 21, 12)
 HOUR_MS = 60 * MINUTE_MS
-MTIME_UTC = Anchor(0, 2_000, "mtime")
+MTIME_UTC = ClockOffset(0, 2_000, "mtime")
 
 
 def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def witness(written: float, ahead: float, later: float = 0) -> Witness:
+def witness(written: float, ahead: float, later: float = 0) -> ClockEvidence:
     """A log whose last line was written `written` seconds after noon by a clock so far ahead; touched `later` seconds after."""
-    return Witness(after(written + ahead), after(written + later))
+    return ClockEvidence(after(written + ahead), after(written + later))
 
 
 # one machine's files
@@ -52,12 +52,12 @@ def witness(written: float, ahead: float, later: float = 0) -> Witness:
 
 def test_nothing_to_go_by_tells_nothing() -> None:
     assert anchor([]) is None
-    assert anchor([Witness(NOON, None), Witness(None, NOON)]) is None
+    assert anchor([ClockEvidence(NOON, None), ClockEvidence(None, NOON)]) is None
 
 
 @pytest.mark.parametrize("minutes", [0, 60, 330, 345, -210, 765, -720])
 def test_zone_shows_in_one_file(minutes: int) -> None:
-    assert anchor([witness(0, minutes * 60)]) == Anchor(minutes * MINUTE_MS, 2_000, "mtime")
+    assert anchor([witness(0, minutes * 60)]) == ClockOffset(minutes * MINUTE_MS, 2_000, "mtime")
 
 
 @pytest.mark.parametrize(("minutes", "zone"), [(0, "UTC"), (330, "UTC+05:30"), (-210, "UTC-03:30")])
@@ -66,7 +66,7 @@ def test_zone_as_people_write_it(minutes: int, zone: str) -> None:
 
 
 def test_whole_seconds_of_archives_do_no_harm() -> None:
-    assert anchor([Witness(NOON + timedelta(hours=1, milliseconds=999), NOON)]) == Anchor(HOUR_MS, 2_000, "mtime")
+    assert anchor([ClockEvidence(NOON + timedelta(hours=1, milliseconds=999), NOON)]) == ClockOffset(HOUR_MS, 2_000, "mtime")
 
 
 def test_error_is_believed_when_files_of_different_times_agree() -> None:
@@ -87,41 +87,41 @@ def test_error_on_top_of_a_zone() -> None:
     [[witness(0, 95)], [witness(0, 95), witness(0, 95)], [witness(0, 95), witness(40, 300)]],
     ids=["one file", "one modification time", "files that disagree"],
 )
-def test_error_is_not_believed_else(witnesses: list[Witness]) -> None:
+def test_error_is_not_believed_else(witnesses: list[ClockEvidence]) -> None:
     assert anchor(witnesses) is None
 
 
 def test_modification_times_of_a_copy_are_not_believed() -> None:
     copied = NOON + timedelta(hours=5, minutes=7)
-    assert anchor([Witness(after(s), copied) for s in (0, 60, 130)]) is None
+    assert anchor([ClockEvidence(after(s), copied) for s in (0, 60, 130)]) is None
 
 
 def test_modification_times_of_a_copy_near_a_zone_are_not_believed() -> None:
     copied = NOON + timedelta(hours=5, seconds=150)
-    assert anchor([Witness(after(s), copied) for s in (0, 60, 130)]) is None
+    assert anchor([ClockEvidence(after(s), copied) for s in (0, 60, 130)]) is None
 
 
 def test_copy_is_later_than_the_last_line() -> None:
-    assert floor([Witness(after(s), after(600)) for s in (0, 60, 130)]) == -470_000
+    assert floor([ClockEvidence(after(s), after(600)) for s in (0, 60, 130)]) == -470_000
     assert floor([]) is None
 
 
 def test_one_old_time_among_touched_files_counts() -> None:
     found = anchor([witness(0, 3600), witness(10, 3600, later=400), witness(20, 3600, later=5000)])
-    assert found == Anchor(HOUR_MS, 2_000, "mtime")
+    assert found == ClockOffset(HOUR_MS, 2_000, "mtime")
 
 
 def test_near_a_zone_is_the_zone_less_surely() -> None:
-    assert anchor([witness(0, 3600 - 20)]) == Anchor(HOUR_MS, 30_000, "mtime")
+    assert anchor([witness(0, 3600 - 20)]) == ClockOffset(HOUR_MS, 30_000, "mtime")
 
 
 def test_file_written_months_after_its_last_line_is_in_no_zone() -> None:
-    assert anchor([Witness(NOON, NOON + timedelta(days=90))]) is None
+    assert anchor([ClockEvidence(NOON, NOON + timedelta(days=90))]) is None
 
 
 def test_stamps_of_a_container_overrule_modification_times() -> None:
-    stamped = Witness(after(7200.3), after(500), wall_minus_utc_ms=7_200_004)
-    assert anchor([stamped, witness(0, 3600)]) == Anchor(2 * HOUR_MS, 2_000, "container")
+    stamped = ClockEvidence(after(7200.3), after(500), wall_minus_utc_ms=7_200_004)
+    assert anchor([stamped, witness(0, 3600)]) == ClockOffset(2 * HOUR_MS, 2_000, "container")
 
 
 @given(st.integers(-12 * 60 * MINUTE_MS, 14 * 60 * MINUTE_MS))
@@ -135,8 +135,8 @@ def test_zone_and_error_are_the_offset(offset: int) -> None:
 
 @given(st.permutations([witness(0, 95), witness(40, 95), witness(50, 95, later=30), witness(3, 95, later=800)]))
 @settings(max_examples=24)
-def test_order_of_the_files_is_nothing(witnesses: list[Witness]) -> None:
-    assert anchor(witnesses) == Anchor(95_000, 2_000, "mtime")
+def test_order_of_the_files_is_nothing(witnesses: list[ClockEvidence]) -> None:
+    assert anchor(witnesses) == ClockOffset(95_000, 2_000, "mtime")
 
 
 # machines against each other
@@ -169,7 +169,7 @@ def test_two_clocks_that_differ_are_in_dispute() -> None:
 
 def test_files_on_a_right_clock_settle_a_dispute() -> None:
     """The file system's clock was another one than the process's."""
-    found = estimate({1: MTIME_UTC, 2: Anchor(300_000, 2_000, "mtime")}, [relation(1, 2, 299_900)])
+    found = estimate({1: MTIME_UTC, 2: ClockOffset(300_000, 2_000, "mtime")}, [relation(1, 2, 299_900)])
     assert {n: (c.skew_ms, c.disputed, c.files_ms) for n, c in found.items()} == {1: (0, False, 0), 2: (300_000, False, 0)}
 
 
@@ -209,7 +209,7 @@ def test_line_later_than_its_copy_shows_a_zone_ahead() -> None:
 
 
 def test_clock_nothing_is_known_of_is_in_the_zone_all_others_share() -> None:
-    shared = Anchor(330 * MINUTE_MS, 2_000, "mtime")
+    shared = ClockOffset(330 * MINUTE_MS, 2_000, "mtime")
     assert estimate({1: shared, 2: shared}, nodes=[3])[3] == Clock(330, basis="fleet")
     assert estimate({1: shared, 2: MTIME_UTC}, nodes=[3])[3] == Clock()
 
@@ -253,7 +253,7 @@ def test_estimate_is_right_within_what_it_says(zones: Sequence[int], noise: Sequ
     wrong %= len(zones)
     true = {n: z * MINUTE_MS + (error if n == wrong else 0) for n, z in enumerate(zones)}
     ring = [relation(n, n + 1, true[n + 1] - true[n] + noise[n]) for n in range(len(zones) - 1)]
-    found = estimate({n: Anchor(z * MINUTE_MS, 2_000, "mtime") for n, z in enumerate(zones)}, ring)
+    found = estimate({n: ClockOffset(z * MINUTE_MS, 2_000, "mtime") for n, z in enumerate(zones)}, ring)
     for node, clock in found.items():
         assert clock.uncertainty_ms is not None
         assert abs(clock.offset_ms - true[node]) <= max(clock.uncertainty_ms, NOISE_MS)
@@ -518,7 +518,7 @@ _EVENTS = st.builds(
 @given(st.lists(_EVENTS, max_size=12), st.dictionaries(st.integers(0, 3), st.integers(-(10**15), 10**15), max_size=3))
 @settings(max_examples=200)
 def test_any_events_give_a_clock_for_each_node(events: list[Event], offsets: dict[int, int]) -> None:
-    anchors = {n: Anchor(o, 2_000, "mtime") for n, o in offsets.items()}
+    anchors = {n: ClockOffset(o, 2_000, "mtime") for n, o in offsets.items()}
     found = estimate(anchors, relations(events, anchors), nodes=range(4))
     assert set(found) >= set(range(4))
     assert all(c.zone_minutes in ZONES for c in found.values())
@@ -541,22 +541,22 @@ LEAP = Jump(500, wall(SPRING, 1, -40), wall(SPRING, 2, 25))
 
 
 def test_hour_told_twice_is_a_change() -> None:
-    assert changes([Witness(None, None, jumps=(BACK,))], HOUR_MS) == (ZoneChange(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
+    assert changes([ClockEvidence(None, None, jumps=(BACK,))], HOUR_MS) == (ZoneChange(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
 
 
 def test_hour_left_out_is_a_change() -> None:
-    assert changes([Witness(None, None, jumps=(LEAP,))], 2 * HOUR_MS) == (ZoneChange(SPRING, HOUR_MS, 2 * HOUR_MS),)
+    assert changes([ClockEvidence(None, None, jumps=(LEAP,))], 2 * HOUR_MS) == (ZoneChange(SPRING, HOUR_MS, 2 * HOUR_MS),)
 
 
 def test_quiet_night_is_no_change() -> None:
     quiet = Jump(500, wall(SPRING, 1, -1500), wall(SPRING, 2, 400))
-    assert changes([Witness(None, None, jumps=(quiet,))], 2 * HOUR_MS) == ()
+    assert changes([ClockEvidence(None, None, jumps=(quiet,))], 2 * HOUR_MS) == ()
 
 
 def test_quiet_night_between_files_that_tell_two_zones_is_a_change() -> None:
     quiet = Jump(500, wall(SPRING, 1, -1500), wall(SPRING, 2, 400))
-    before = Witness(wall(SPRING, 1, -7200), SPRING - timedelta(hours=2))
-    later = Witness(wall(SPRING, 2, 7200), SPRING + timedelta(hours=2), jumps=(quiet,))
+    before = ClockEvidence(wall(SPRING, 1, -7200), SPRING - timedelta(hours=2))
+    later = ClockEvidence(wall(SPRING, 2, 7200), SPRING + timedelta(hours=2), jumps=(quiet,))
     assert changes([before, later], 2 * HOUR_MS) == (ZoneChange(SPRING, HOUR_MS, 2 * HOUR_MS),)
 
 
@@ -571,18 +571,18 @@ def test_quiet_night_between_files_that_tell_two_zones_is_a_change() -> None:
     ids=["in the afternoon", "half a minute", "by hours", "leap at noon"],
 )
 def test_other_jumps_of_a_clock_are_no_change_of_its_zone(jump: Jump) -> None:
-    assert changes([Witness(None, None, jumps=(jump,))], HOUR_MS) == ()
+    assert changes([ClockEvidence(None, None, jumps=(jump,))], HOUR_MS) == ()
 
 
 def test_file_that_ends_before_in_the_later_zone_contradicts() -> None:
-    before = Witness(wall(AUTUMN, 1, -600), AUTUMN - timedelta(seconds=600))
-    assert changes([before, Witness(None, None, jumps=(BACK,))], HOUR_MS) == ()
+    before = ClockEvidence(wall(AUTUMN, 1, -600), AUTUMN - timedelta(seconds=600))
+    assert changes([before, ClockEvidence(None, None, jumps=(BACK,))], HOUR_MS) == ()
 
 
 def test_files_rolled_in_between_tell_the_change() -> None:
-    before = Witness(wall(AUTUMN, 2, -600), AUTUMN - timedelta(seconds=600))
-    later = Witness(wall(AUTUMN, 1, 7200), AUTUMN + timedelta(hours=2))
-    assert anchor([before, later]) == Anchor(HOUR_MS, 2_000, "mtime")
+    before = ClockEvidence(wall(AUTUMN, 2, -600), AUTUMN - timedelta(seconds=600))
+    later = ClockEvidence(wall(AUTUMN, 1, 7200), AUTUMN + timedelta(hours=2))
+    assert anchor([before, later]) == ClockOffset(HOUR_MS, 2_000, "mtime")
     (change,) = changes([before, later], HOUR_MS)
     assert (change.before_ms, change.after_ms) == (2 * HOUR_MS, HOUR_MS)
     assert before.modified is not None
@@ -592,9 +592,9 @@ def test_files_rolled_in_between_tell_the_change() -> None:
 def test_writers_of_one_log_in_two_zones_take_turns() -> None:
     jumps = [Jump(27, after(0), after(-7200 + 111)), Jump(76, after(-7200 + 284), after(300)), Jump(82, after(300), after(-7200 + 306))]
     before = [(27, 2 * HOUR_MS), (76, 0), (82, 2 * HOUR_MS)]
-    told = [(s.line, s.before_ms) for s in turns(jumps, 2 * HOUR_MS, (90, after(-7200 + 400)))]
+    told = [(s.line, s.before_ms) for s in offset_changes(jumps, 2 * HOUR_MS, (90, after(-7200 + 400)))]
     assert told == [*before, (91, 0)]
-    assert [(s.line, s.before_ms) for s in turns(jumps, 2 * HOUR_MS, (90, after(600)))] == [*before, (90, 0)]
+    assert [(s.line, s.before_ms) for s in offset_changes(jumps, 2 * HOUR_MS, (90, after(600)))] == [*before, (90, 0)]
 
 
 @pytest.mark.parametrize(
@@ -608,7 +608,7 @@ def test_writers_of_one_log_in_two_zones_take_turns() -> None:
     ids=["none", "once", "never ahead again", "no quarters of an hour"],
 )
 def test_other_jumps_are_no_turns(jumps: list[Jump]) -> None:
-    assert turns(jumps, 0, (20, after(0))) == ()
+    assert offset_changes(jumps, 0, (20, after(0))) == ()
 
 
 def test_source_is_split_at_its_own_jump() -> None:
@@ -620,17 +620,17 @@ def test_source_is_split_at_its_own_jump() -> None:
 
 def test_changes_of_a_zone_that_was_named() -> None:
     assert in_zone("Europe/Berlin", NOON) == HOUR_MS
-    spring, autumn = changes_in("Europe/Berlin", [Witness(NOON, None)], 5_000)
+    spring, autumn = changes_in("Europe/Berlin", [ClockEvidence(NOON, None)], 5_000)
     assert autumn == ZoneChange(AUTUMN, 2 * HOUR_MS + 5_000, HOUR_MS + 5_000)
     assert spring.at == SPRING
-    assert changes_in("Europe/Berlin", [Witness(NOON, None, first=wall(SPRING, 2, 0))], 5_000) == (autumn,)
-    assert changes_in("Asia/Kolkata", [Witness(NOON, None)], 0) == ()
+    assert changes_in("Europe/Berlin", [ClockEvidence(NOON, None, first=wall(SPRING, 2, 0))], 5_000) == (autumn,)
+    assert changes_in("Asia/Kolkata", [ClockEvidence(NOON, None)], 0) == ()
 
 
 @given(st.lists(st.builds(Jump, st.integers(1, 9), st.datetimes(), st.datetimes()), max_size=4), st.integers(-(10**11), 10**11))
 @settings(max_examples=100)
 def test_any_jumps_are_looked_at(jumps: list[Jump], offset: int) -> None:
-    found = changes([Witness(None, None, jumps=tuple(jumps))], offset)
+    found = changes([ClockEvidence(None, None, jumps=tuple(jumps))], offset)
     assert all(abs(c.before_ms - c.after_ms) == HOUR_MS for c in found)
 
 
@@ -643,14 +643,14 @@ def start(seconds: float, hours: float, late: float = 0.01, *, line: int = 100) 
     return PrintedUtc(after(seconds), told, line, told - timedelta(seconds=2))
 
 
-def started(*starts: PrintedUtc, source: str = "server.log", modified: datetime | None = None, last: float = 0) -> Witness:
-    return Witness(after(last) if modified is not None else None, modified, source=source, starts=starts)
+def started(*starts: PrintedUtc, source: str = "server.log", modified: datetime | None = None, last: float = 0) -> ClockEvidence:
+    return ClockEvidence(after(last) if modified is not None else None, modified, source=source, starts=starts)
 
 
 @pytest.mark.parametrize("hours", [0, 5.5, 5.75, -3.5, 13, -12])
 @pytest.mark.parametrize("late", [0.003, 47.0, -0.9], ids=["at once", "after a pause", "whole seconds"])
 def test_process_tells_the_zone(hours: float, late: float) -> None:
-    assert anchor([started(start(0, hours, late))]) == Anchor(round(hours * HOUR_MS), NOISE_MS, "start")
+    assert anchor([started(start(0, hours, late))]) == ClockOffset(round(hours * HOUR_MS), NOISE_MS, "start")
 
 
 @pytest.mark.parametrize("late", [400.0, -5.0], ids=["far later", "before it was taken"])
@@ -662,37 +662,37 @@ def test_time_told_far_from_its_line_tells_no_zone(late: float) -> None:
 def test_zone_told_overrules_times_of_an_archive_in_that_zone() -> None:
     """zip keeps the machine's own time of day."""
     told = started(start(0, 5.5), modified=after(5.5 * 3600), last=5.5 * 3600)
-    assert anchor([told]) == Anchor(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)
-    (clock,) = estimate({1: Anchor(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)}).values()
+    assert anchor([told]) == ClockOffset(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)
+    (clock,) = estimate({1: ClockOffset(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)}).values()
     assert (clock.zone_minutes, clock.skew_ms, clock.files_ms, clock.basis) == (330, 0, 330 * MINUTE_MS, "start")
     assert changes([told], 330 * MINUTE_MS, 330 * MINUTE_MS) == ()
 
 
 def test_zone_an_hour_from_that_of_the_archives_times_is_no_change() -> None:
     told = started(start(0, 1), modified=after(3600), last=3600)
-    assert anchor([told]) == Anchor(HOUR_MS, NOISE_MS, "start", files_ms=HOUR_MS)
+    assert anchor([told]) == ClockOffset(HOUR_MS, NOISE_MS, "start", files_ms=HOUR_MS)
     assert changes([told], HOUR_MS, HOUR_MS) == ()
 
 
 def test_modification_times_that_agree_are_the_machines_own() -> None:
-    assert anchor([started(start(0, 2), modified=after(100), last=7300)]) == Anchor(2 * HOUR_MS, NOISE_MS, "start+mtime")
+    assert anchor([started(start(0, 2), modified=after(100), last=7300)]) == ClockOffset(2 * HOUR_MS, NOISE_MS, "start+mtime")
 
 
 def test_files_on_a_right_clock_show_the_error_of_the_process() -> None:
-    one, two = (Witness(after(95 + s), after(s), starts=(start(0, 0),)) for s in (0, 40))
-    assert anchor([one, two]) == Anchor(95_000, 2_000, "start+mtime")
+    one, two = (ClockEvidence(after(95 + s), after(s), starts=(start(0, 0),)) for s in (0, 40))
+    assert anchor([one, two]) == ClockOffset(95_000, 2_000, "start+mtime")
 
 
 def test_line_of_a_client_elsewhere_is_outvoted() -> None:
     server = started(start(0, 2), start(60, 2, line=900))
     client = started(start(90, -5), source="connect.log")
-    assert anchor([server, client]) == Anchor(2 * HOUR_MS, NOISE_MS, "start")
+    assert anchor([server, client]) == ClockOffset(2 * HOUR_MS, NOISE_MS, "start")
     assert changes([server, client], 2 * HOUR_MS) == ()
 
 
 def test_machine_that_was_moved_to_another_zone_shows_it_in_one_log() -> None:
     log = started(start(0, 5.5, line=100), start(50, 5.5, line=300), start(4000, 0, line=700))
-    assert anchor([log]) == Anchor(0, NOISE_MS, "start")
+    assert anchor([log]) == ClockOffset(0, NOISE_MS, "start")
     (change,) = changes([log], 0)
     assert (change.before_ms, change.after_ms, change.source, change.line) == (330 * MINUTE_MS, 0, "server.log", 700)
     assert change.at == after(4000 + 0.01 - 2)
@@ -706,15 +706,15 @@ def test_offset_changed_between_two_processes() -> None:
         PrintedUtc(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600 - 2)),
         PrintedUtc(AUTUMN + timedelta(hours=9), wall(AUTUMN, 1, 9 * 3600), 700, wall(AUTUMN, 1, 9 * 3600 - 2)),
     )
-    assert anchor([log]) == Anchor(HOUR_MS, NOISE_MS, "start")
+    assert anchor([log]) == ClockOffset(HOUR_MS, NOISE_MS, "start")
     (change,) = changes([log], HOUR_MS)
     assert (change.at, change.before_ms, change.after_ms) == (AUTUMN + timedelta(hours=9, seconds=-2), 2 * HOUR_MS, HOUR_MS)
 
 
 def test_offset_changed_after_the_process_began() -> None:
     began = PrintedUtc(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600))
-    log = Witness(None, None, jumps=(BACK,), starts=(began,))
-    assert anchor([log]) == Anchor(HOUR_MS, NOISE_MS, "start")
+    log = ClockEvidence(None, None, jumps=(BACK,), starts=(began,))
+    assert anchor([log]) == ClockOffset(HOUR_MS, NOISE_MS, "start")
     assert changes([log], HOUR_MS) == (ZoneChange(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
 
 
@@ -724,7 +724,7 @@ def test_offset_changed_after_the_process_began() -> None:
 )
 @settings(max_examples=100)
 def test_any_times_told_are_looked_at(starts: list[PrintedUtc], offset: int) -> None:
-    log = Witness(None, None, starts=tuple(starts))
+    log = ClockEvidence(None, None, starts=tuple(starts))
     found = anchor([log])
     assert found is None or found.offset_ms % (15 * MINUTE_MS) == 0
     assert all(c.before_ms != c.after_ms for c in changes([log], offset))

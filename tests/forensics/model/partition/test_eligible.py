@@ -12,7 +12,7 @@ from forensics.model.events import Event
 from forensics.model.partition.leaderless import eligible_leaders, named_eligible
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.presence.availability import CONTROLLED, KILLED, MISSED, Outage
+from forensics.model.presence.availability import CONTROLLED, KILLED, PRESUMED_CRASHED, Outage
 from forensics.words import words
 from tests.support import local
 from tests.support.shapes import bundle
@@ -50,7 +50,7 @@ def able(ends: dict[int, tuple[str, float, float | None]], until: float | None =
         pytest.param({1: (CONTROLLED, 28, None), 2: (CONTROLLED, 19, 50)}, None, (1, 2), id="both were stopped"),
         pytest.param({1: (KILLED, 28, None), 2: (CONTROLLED, 19, None)}, None, (2,), id="the last leader crashed"),
         pytest.param({1: (KILLED, 28, 60), 2: (CONTROLLED, 19, None)}, None, (2,), id="it is back, and was removed"),
-        pytest.param({1: (MISSED, 28, None)}, None, (2,), id="its log ends without a stop"),
+        pytest.param({1: (PRESUMED_CRASHED, 28, None)}, None, (2,), id="its log ends without a stop"),
         pytest.param({2: (KILLED, 2, 8)}, None, (1, 2), id="it crashed before it was in the ISR"),
         pytest.param({2: (KILLED, 40, None)}, 35, (1, 2), id="it crashed after the election"),
         pytest.param({2: (KILLED, 40, None)}, None, (1,), id="it came back and crashed then"),

@@ -16,7 +16,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition import quiet_times
 from forensics.model.partition.numbers import counted
-from forensics.model.partition.quiet_times import FEW, QuietTimes, is_routine, without_middle
+from forensics.model.partition.quiet_times import FEW, RoutineFilter, drop_routine_lines, is_routine
 from tests.forensics.staged import Story, table
 from tests.support import local
 
@@ -92,13 +92,13 @@ def test_what_parts_leave_out_first_is_left_out_of_all_together(steps: list[tupl
     identified = identified.filter(pc.and_(pc.is_valid(identified["topic"]), pc.is_valid(identified["partition"]))).combine_chunks()
     others, routine = identified.filter(pc.invert(is_routine(identified))), identified.filter(is_routine(identified))
     size = len(routine) // parts + 1
-    times = QuietTimes.of_parts(cluster)
+    times = RoutineFilter.of_parts(cluster)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quiet_times, "FEW", 1)
         without = times.knowing([times.around(others[: len(others) // 2]), times.around(others[len(others) // 2 :])])
         first = [without(routine[begin : begin + size]) for begin in range(0, len(routine), size)]
-        both = without_middle(pa.concat_tables([others, *first], promote_options="default"), cluster)
-        assert placed(both) == placed(without_middle(identified, cluster))
+        both = drop_routine_lines(pa.concat_tables([others, *first], promote_options="default"), cluster)
+        assert placed(both) == placed(drop_routine_lines(identified, cluster))
         assert sum(map(len, first)) <= len(routine)
 
 
@@ -117,7 +117,7 @@ def lines(count: int, **other: Any) -> list[dict[str, Any]]:
 
 def left(rows: list[dict[str, Any]], cluster: Cluster | None = None) -> list[tuple[int, int]]:
     """Line, and number of lines up to the next one."""
-    found = without_middle(pa.Table.from_pylist(rows, schema=IDENTIFIED), cluster or Cluster())
+    found = drop_routine_lines(pa.Table.from_pylist(rows, schema=IDENTIFIED), cluster or Cluster())
     counts = found["repeats"].to_pylist() if "repeats" in found.schema.names else [1] * found.num_rows
     return list(zip(found["line"].to_pylist(), counts, strict=True))
 
