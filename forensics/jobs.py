@@ -15,7 +15,7 @@ import pyarrow as pa
 from forensics import rule_files
 from forensics.audit.kept import COLUMNS, ClusterPart, Group, keep_units, log_kinds, placed, record_batches, rows_of, written
 from forensics.model.clock.gathered import is_gathered
-from forensics.model.cluster.build import EventResolver
+from forensics.model.clock.resolver import EventResolver
 from forensics.model.cluster.facts import Cluster
 from forensics.model.partition.quiet_times import RoutineFilter, is_routine
 from forensics.model.timelines import Judge, judged, sorted_partitions

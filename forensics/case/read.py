@@ -27,8 +27,10 @@ from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHE
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
 from forensics.model.clock.gathered import Gathered
+from forensics.model.clock.node_clocks import Options
+from forensics.model.clock.resolver import EventResolver
 from forensics.model.cluster import final_state
-from forensics.model.cluster.build import EventResolver, Options, build_cluster
+from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.findings import FINDING, MAX_EVIDENCE, Finding
 from forensics.model.record import reader

@@ -28,7 +28,8 @@ from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHE
 from forensics.incidents.folding import places
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
-from forensics.model.cluster.build import EventResolver, Options
+from forensics.model.clock.node_clocks import Options
+from forensics.model.clock.resolver import EventResolver
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from forensics.audit.history import History
     from forensics.audit.whole import Judged, Work
     from forensics.commands.inputs import CaseInput
-    from forensics.model.cluster.build import Options
+    from forensics.model.clock.node_clocks import Options
     from forensics.model.findings import Finding
     from forensics.output.format import FileFormat
     from forensics.views.clusters import OlderCatalogue

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from forensics.model.cluster.build import EventResolver, Options
+    from forensics.model.clock.node_clocks import Options
+    from forensics.model.clock.resolver import EventResolver
     from forensics.model.cluster.facts import Cluster
     from parsers.containers.units import Unit
     from parsers.limits import Limits
@@ -443,7 +444,7 @@ def given_timezone() -> str | None:
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
-    from forensics.model.cluster.build import Options
+    from forensics.model.clock.node_clocks import Options
 
     offset, name = zone(timezone)
     return Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from forensics.case.read import Case
     from forensics.case.write import Origin
     from forensics.incidents.judging import Asked, Conclusion
-    from forensics.model.cluster.build import EventResolver
+    from forensics.model.clock.resolver import EventResolver
     from forensics.model.cluster.facts import Cluster, Measure
     from forensics.tools.ordered_records import RecordFilter, Show
     from forensics.views.proof import Proof

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model.cluster.build import EventResolver
+from forensics.model.clock.resolver import EventResolver
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event, rows
 from forensics.model.partition.quiet_times import drop_routine_lines

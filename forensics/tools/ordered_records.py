@@ -19,8 +19,8 @@ from hashlib import blake2b
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from forensics.model.clock.resolver import CALENDAR, EventResolver
 from forensics.model.clock.sources import Source
-from forensics.model.cluster.build import CALENDAR, EventResolver
 from forensics.model.cluster.facts import Cluster
 from parsers.cached import cached_property
 from parsers.containers.units import Unit

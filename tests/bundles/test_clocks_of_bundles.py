@@ -18,8 +18,8 @@ import pytest
 from forensics.commands.evidence import clock_offset
 from forensics.commands.evidence import zone as zone_option
 from forensics.model.clock.clocks import UNSURE
+from forensics.model.clock.node_clocks import Options
 from forensics.model.clock.zones import NOISE_MS, in_zone
-from forensics.model.cluster.build import Options
 from forensics.model.events import rows
 from forensics.views.document import Report
 from forensics.views.notes import notes

@@ -17,7 +17,9 @@ from forensics.commands.evidence import Opened
 from forensics.commands.inputs import EvidenceInput
 from forensics.jobs import MASKS
 from forensics.model.clock.gathered import Gathered, is_gathered
-from forensics.model.cluster.build import EventResolver, Options, build_cluster
+from forensics.model.clock.node_clocks import Options
+from forensics.model.clock.resolver import EventResolver
+from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline

@@ -26,8 +26,8 @@ from forensics.case.write import CaseRefused, Origin, check, write
 from forensics.cli import cli
 from forensics.commands.inputs import CaseInput
 from forensics.incidents.judging import OF_REPORT, with_facts
+from forensics.model.clock.node_clocks import Options
 from forensics.model.cluster import final_state
-from forensics.model.cluster.build import Options
 from forensics.model.timelines import judged
 from forensics.output.files import whole_directory
 from forensics.tools import checkpoint_diff

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from forensics.case.write import told_options
 from forensics.cli import cli
 from forensics.commands.evidence import reading_words
-from forensics.model.cluster.build import Options
+from forensics.model.clock.node_clocks import Options
 from parsers.limits import DEFAULTS
 from parsers.own_files import opened
 from parsers.patterns import PATTERNS

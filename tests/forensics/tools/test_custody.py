@@ -30,7 +30,7 @@ from forensics.case.tables import BY_NAME
 from forensics.case.write import told_options
 from forensics.cli import cli
 from forensics.commands.evidence import reading_words
-from forensics.model.cluster.build import Options
+from forensics.model.clock.node_clocks import Options
 from forensics.tools.custody import GOOD, UNSTABLE, Sealed, compare, sealed
 from parsers import limits
 from parsers.containers import units as dividing

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fixtures.exports import write
 from forensics.jobs import record_text
-from forensics.model.cluster.build import EventResolver
+from forensics.model.clock.resolver import EventResolver
 from forensics.tools.ordered_records import Merger, RecordFilter, blocks, merger
 from parsers.containers.units import units
 from parsers.schemas import Row

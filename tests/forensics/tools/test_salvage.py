@@ -16,7 +16,7 @@ import google_crc32c
 import pyarrow.parquet as pq
 import pytest
 
-from forensics.model.cluster.build import EventResolver
+from forensics.model.clock.resolver import EventResolver
 from forensics.model.findings import DifferingCopies, Held, Salvageable
 from forensics.model.message import Range
 from forensics.tools.kafka_tools import Tools

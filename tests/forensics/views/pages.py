@@ -13,7 +13,7 @@ from forensics.case.read import Case
 from forensics.case.write import Origin, write
 from forensics.commands.inputs import CaseInput
 from forensics.incidents.judging import OF_REPORT, with_facts
-from forensics.model.cluster.build import Options
+from forensics.model.clock.node_clocks import Options
 from forensics.model.timelines import judged
 from forensics.output.files import whole_directory
 from forensics.tools.ordered_records import KEPT

@@ -11,7 +11,7 @@ import pytest
 
 from forensics.commands.evidence import InvalidInput, Opened, Progress, open_evidence
 from forensics.commands.inputs import EvidenceInput
-from forensics.model.cluster.build import Options
+from forensics.model.clock.node_clocks import Options
 from parsers import evidence
 from parsers.containers.storage import READ_AHEAD, held, storage, without_secrets
 from parsers.containers.units import units

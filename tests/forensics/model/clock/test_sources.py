@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from forensics.model.clock.node_clocks import Options
 from forensics.model.clock.sources import Source
-from forensics.model.cluster.build import Options
 from tests.support import local
 
 START = datetime(2026, 11, 21, 2, 0)

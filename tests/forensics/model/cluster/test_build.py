@@ -10,8 +10,10 @@ import pytest
 
 from forensics.model.clock.copies import Copies
 from forensics.model.clock.gathered import Gathered
+from forensics.model.clock.node_clocks import Options
+from forensics.model.clock.resolver import EventResolver
 from forensics.model.clock.sources import Source
-from forensics.model.cluster.build import EventResolver, Options, build_cluster
+from forensics.model.cluster.build import build_cluster
 from forensics.model.events import IDENTIFIED
 from parsers.schemas import EVENTS
 from tests.forensics.staged import START, Story, table
