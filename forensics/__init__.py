@@ -1,4 +1,5 @@
-"""The verdicts: rules over timelines, the report, the command line, and the Python interface (`analyze`, `open_case`, `register_source`)."""
+"""The verdicts: rules over timelines, the report, the command line, and the Python interface (`analyze`, `open_case`,
+`register_source`)."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def cli() -> None:
     Every command has examples: kafka-forensics analyze --help. `rules` and `patterns` need no evidence.
 
     Results go to stdout, progress to stderr. Colours are used only on a terminal, and only if NO_COLOR is not set. The evidence is never
-    changed. Exit codes: 0 done, 1 findings that --fail-on asks for, 2 wrong usage or unusable input, 3 not everything was judged, 70 a defect
-    of this tool.
+    changed. Exit codes: 0 done, 1 findings that --fail-on asks for, 2 wrong usage or unusable input, 3 not everything was judged, 70 a
+    defect of this tool.
 
     \b
     To complete commands and options, add this line to the start-up file of the shell:

@@ -82,8 +82,8 @@ def _shown(given: Iterator[pa.RecordBatch], show: Show) -> Iterator[str]:
 def keep(
     session: SparkSession, units: list[Unit], log_patterns: Sequence[str], group: Group, directory: Path, *, with_records: bool
 ) -> Mapping[str, list[Row]]:
-    """Reads the events of the units, and the log records if these are requested, and keeps them in new files of a directory that all workers
-    share. Returns rows of forensics.audit.kept.CONTENTS, by column (events, records)."""
+    """Reads the events of the units, and the log records if these are requested, and keeps them in new files of a directory that all
+    workers share. Returns rows of forensics.audit.kept.CONTENTS, by column (events, records)."""
     columns = COLUMNS if with_records else COLUMNS[:1]
     alone, others = audit.undivided(session, units, log_patterns)
     keep_each = partial(keep_units, columns=columns, room=audit.HELD_BYTES, log_patterns=log_patterns, group=group, directory=directory)

@@ -89,8 +89,8 @@ class OpenedCase:
         return self._case.verdict
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """The table with this name (docs/case.md), or some of its columns. Times are UTC. Raises KeyError for an unknown name, and Unusable if
-        the table is damaged."""
+        """The table with this name (docs/case.md), or some of its columns. Times are UTC. Raises KeyError for an unknown name, and Unusable
+        if the table is damaged."""
         with _errors():
             return self._case.table(name, columns)
 
@@ -105,8 +105,8 @@ class OpenedCase:
         return polars.DataFrame(polars.from_arrow(self.table(name, columns)))
 
     def duckdb(self) -> duckdb.DuckDBPyConnection:
-        """A connection to a new database in memory, with each table as a view: `case.duckdb().sql("SELECT * FROM findings")`. DuckDB must be
-        installed."""
+        """A connection to a new database in memory, with each table as a view: `case.duckdb().sql("SELECT * FROM findings")`. DuckDB must
+        be installed."""
         import duckdb
 
         _queried.append(self)

@@ -1,10 +1,10 @@
 """The user's rules (`--rules`): whether a file is valid, and what its rule finds in its exemplars.
 
-Here: the keys of such a file; every error names the file, the kind and the key. Not here: how a declaration becomes a rule (forensics.rules),
-what `find` means (forensics.rules.detectors.errors), or the files that are in force (rule_files).
+Here: the keys of such a file; every error names the file, the kind and the key. Not here: how a declaration becomes a rule
+(forensics.rules), what `find` means (forensics.rules.detectors.errors), or the files that are in force (rule_files).
 
-A file has the form of a built-in rule (forensics/rules/KIND.toml), with its kind and its exemplars. It contains data, never code: it names no
-function, and its sentences name only values and formats that are checked here.
+A file has the form of a built-in rule (forensics/rules/KIND.toml), with its kind and its exemplars. It contains data, never code: it names
+no function, and its sentences name only values and formats that are checked here.
 """
 
 from __future__ import annotations

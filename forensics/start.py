@@ -1,7 +1,7 @@
 """Start of the command, before another module of it is imported: signals, the search path, and whether the packages are ours.
 
-Here: what needs only the standard library. Not here: the commands (cli). A wheel has this file also as the module `kafka_forensics`, in which
-the command starts: `parsers`, `spark` and `forensics` are common names, and of two packages with one name Python imports the first.
+Here: what needs only the standard library. Not here: the commands (cli). A wheel has this file also as the module `kafka_forensics`, in
+which the command starts: `parsers`, `spark` and `forensics` are common names, and of two packages with one name Python imports the first.
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ SAME_FAILURE = timedelta(hours=1)
 UNREACHABLE = timedelta(minutes=1)
 """A node that restarts refuses connections for a shorter time."""
 CONNECTS_AGAIN = timedelta(minutes=3)
-"""A node that cannot connect tries again within this time: an attempt without an answer ends after at most 127 s on Linux, 75 s on macOS."""
+"""A node that cannot connect tries again within this time: an attempt without an answer ends after at most 127 s on Linux, 75 s on
+macOS."""
 SAME_FETCH_FAILURE = timedelta(minutes=5)
 """A fetcher tries again every replica.fetch.backoff.ms (a second), but a stuck leader may hold an attempt for several request timeouts."""
 NO_QUORUM = timedelta(seconds=10)
@@ -145,8 +146,8 @@ EXPORT_LIMITS = frozenset({500, 1_000, 5_000, 10_000, 30_000, 50_000, 100_000})
 """Numbers of rows at which log stores end an export: Kibana 500 and 10,000, CloudWatch 1,000 and 10,000, Loki and Datadog 5,000, Azure
 Monitor 30,000, Splunk 50,000, Datadog's CSV 100,000. An export of exactly such a size is seldom complete."""
 NEXT_PAGE = timedelta(seconds=1)
-"""Longest time from the last row of a page of an export to the first row of the next page. Rows that a limit cut off are longer than that, unless
-few are missing."""
+"""Longest time from the last row of a page of an export to the first row of the next page. Rows that a limit cut off are longer than that,
+unless few are missing."""
 
 NAMED = 4
 """Partitions that a sentence names, unless it says otherwise."""
@@ -171,8 +172,8 @@ the backoff is 1 s."""
 COPIED_TIME = timedelta(seconds=2)
 """Some archives and file systems keep whole seconds only."""
 SETTINGS_FIRST = timedelta(milliseconds=250)
-"""Longest time from the settings that a starting process prints to the line that says that it starts. The next process takes longer to print
-its first line after the end of this one."""
+"""Longest time from the settings that a starting process prints to the line that says that it starts. The next process takes longer to
+print its first line after the end of this one."""
 LONGEST_START = timedelta(minutes=5)
 """A start with many logs to recover takes long, but its start lines are at its beginning."""
 SAME_ELECTION = timedelta(seconds=10)

@@ -1,7 +1,8 @@
 """Frozen dataclasses that are as quick to create as others, for objects of which each partition has many.
 
-Here: `dataclass` and `replace`, as in the standard library, and objects made column by column. mypy refuses to change an object of a frozen class; at run time nothing does. The standard
-library's frozen classes set each field through object.__setattr__: a state of 16 fields takes five times as long.
+Here: `dataclass` and `replace`, as in the standard library, and objects made column by column. mypy refuses to change an object of a frozen
+class; at run time nothing does. The standard library's frozen classes set each field through object.__setattr__: a state of 16 fields takes
+five times as long.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ _LEVEL_OF = {
 _SNIFFED_LINES = 200
 _SNIFFED_TEXT = 2048
 LONG_LINE = 4096
-"""Characters of a line from which on characters outside ASCII count as none of any class: `regex` may take time by the square of the length."""
+"""Characters of a line from which on characters outside ASCII count as none of any class: `regex` may take time by the square of the
+length."""
 _AGREE = 0.9
 _HALF = 0.5
 _NOISE = r"[\x00-\x08\x0b-\x1f]*"
@@ -509,7 +510,8 @@ _THREAD_FIRST = regex.compile(r"\[([^\]]*)\] (\[?)")
 
 def _whole_records(records: Sequence[tuple[str, bool]], layout: Layout) -> int:
     """Number of lines that are whole records. If a record continues in the next line (a dump of settings, a stack trace), its first line
-    does not show that the layout prints nothing after the message. `records`: lines that may begin one, and whether the next line does, too."""
+    does not show that the layout prints nothing after the message. `records`: lines that may begin one, and whether the next line does,
+    too."""
     return sum((end or not layout.bare) and layout.fits(line) for line, end in records)
 
 

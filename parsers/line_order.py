@@ -28,8 +28,8 @@ _LENGTHS = 1 << 12
 FEW = 5
 """Least number of steps between lines that show a direction."""
 MOSTLY = 4
-"""Newest-first logs have this many times more steps back than forward. Threads print milliseconds out of order, so every log has some steps in
-the other direction."""
+"""Newest-first logs have this many times more steps back than forward. Threads print milliseconds out of order, so every log has some steps
+in the other direction."""
 
 
 def mostly_back(ascents: int, descents: int) -> bool:
@@ -56,9 +56,9 @@ class TimeStep(NamedTuple):
 
 
 class LineOrder:
-    """Steps between lines of one source, in file order. If a record has several events, the first counts. Events whose place comes before that
-    of an earlier event are skipped. So are events with a duration: their time is their beginning, not when the line was printed. Lines with
-    different clocks are not compared.
+    """Steps between lines of one source, in file order. If a record has several events, the first counts. Events whose place comes before
+    that of an earlier event are skipped. So are events with a duration: their time is their beginning, not when the line was printed. Lines
+    with different clocks are not compared.
 
     A step back to lines that were there before is none of a clock: overlapping parts of a log were put together."""
 
@@ -141,8 +141,8 @@ class LineOrder:
         return last is not None and last.place < stamp.place and last.clock == stamp.clock and last.time - stamp.time > self.BACK
 
     def _recognise(self, rows: pa.RecordBatch, back: pa.Array, goes_back: bool) -> None:
-        """Finds the steps back (before the rows after `back`; `goes_back`: before the first row) after which all lines were there before, up to BACK
-        before the time from which they go back: what comes then may be new."""
+        """Finds the steps back (before the rows after `back`; `goes_back`: before the first row) after which all lines were there before,
+        up to BACK before the time from which they go back: what comes then may be new."""
         own = pc.index_in(rows["key"], value_set=rows["key"])  # the first of its kind
         before = pc.is_in(rows["key"], value_set=self._before)
         times = rows["time"]
@@ -180,8 +180,8 @@ class LineOrder:
         }
 
     def _consecutive(self) -> bool | None:
-        """Whether the parts that the steps back separate continue each other: they have no times in common, and the pauses between them are no
-        longer than PAUSE or those within them. None without such parts. A part that leaps over the beginning of another one is two:
+        """Whether the parts that the steps back separate continue each other: they have no times in common, and the pauses between them are
+        no longer than PAUSE or those within them. None without such parts. A part that leaps over the beginning of another one is two:
         server.log.2 may follow server.log.10."""
         if not self._back or self.again or len(self._back) == self.MOST:
             return None

@@ -53,7 +53,8 @@ def document(text: str, file: str, advice: str) -> Row:
 def checked(
     table: Row, keys: Keys, required: Sequence[str], error: Callable[[str], ValueError], meant: Mapping[str, str] | None = None
 ) -> Row:
-    """The converted values of a table by key. Raises `error` of what is wrong. `meant`: words that mean a key and are not spelled like it."""
+    """The converted values of a table by key. Raises `error` of what is wrong. `meant`: words that mean a key and are not spelled like
+    it."""
     for key in table:
         if key not in keys:
             raise error(f"key `{key}` is not known{did_you_mean(key, keys, meant)}")

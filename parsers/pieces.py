@@ -185,8 +185,8 @@ def _digest(stream: BinaryIO | EvidenceFile) -> tuple[str, int]:
 
 
 def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequence[Layout] = ()) -> tuple[list[Rows], list[Unit]]:
-    """The last rows of files whose pieces fit together, and the other files as units to be read whole, also those in which lines may come again.
-    `values` are of the rows EVENT."""
+    """The last rows of files whose pieces fit together, and the other files as units to be read whole, also those in which lines may come
+    again. `values` are of the rows EVENT."""
     pieces: dict[Unit, int] = Counter()
     sizes: dict[Unit, int] = Counter()
     for unit in planned:

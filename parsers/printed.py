@@ -28,8 +28,8 @@ PLACES = pa.schema([("line", pa.int64()), ("time", pa.timestamp("us")), ("clock"
 
 
 class Places:
-    """Lines of one facet in one source: the first and the last of each block. Blocks have 2**n lines, as few as make MOST_BLOCKS at most, so
-    that the places depend on the lines only, not on the order in which they come. If a line has several events, the first one counts."""
+    """Lines of one facet in one source: the first and the last of each block. Blocks have 2**n lines, as few as make MOST_BLOCKS at most,
+    so that the places depend on the lines only, not on the order in which they come. If a line has several events, the first one counts."""
 
     MOST_BLOCKS = 64
     WAITING = 1 << 13

@@ -216,8 +216,8 @@ COST_OF_BATCH = 8
 
 def batches(events: Iterable[Rows], size: int = 4096) -> Iterator[pa.RecordBatch]:
     """Events as record batches of EVENTS, at most `size` rows each. Batches are much smaller with segments, because every record batch of a
-    segment counts, and one row may list tens of thousands; and with very many short logs, because the fifty columns of each batch have a size
-    of their own."""
+    segment counts, and one row may list tens of thousands; and with very many short logs, because the fifty columns of each batch have a
+    size of their own."""
     rows: list[Row] = []
     waiting: list[pa.RecordBatch] = []
     count = 0

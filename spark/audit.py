@@ -106,8 +106,8 @@ def _of_few_bytes(unit: Unit) -> list[Unit]:
 
 
 def keep_undivided(session: SparkSession, units: Sequence[Unit], keep: Keep, *, times: int) -> list[Row]:
-    """What `keep` returns for the units, in whose tasks it reads and writes them. It is given each unit so many times in a row, as often as it
-    reads the unit."""
+    """What `keep` returns for the units, in whose tasks it reads and writes them. It is given each unit so many times in a row, as often as
+    it reads the unit."""
     size = times * sum(unit.size for unit in units)
     progress = announced(directory(session), units, times)
 

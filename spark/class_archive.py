@@ -1,9 +1,10 @@
-"""The archive of Spark classes: parsed and linked classes that halve the start time of the JVM. One per Java and Spark, in the user's cache.
+"""The archive of Spark classes: parsed and linked classes that halve the start time of the JVM. One per Java and Spark, in the user's
+cache.
 
 Here: where the archive is, the JVM options for it, and starting the process that makes it. Not here: making it (training).
 
-The JVM ignores an archive that does not fit, so an archive never makes a run fail. The archive is made by a detached process after the first
-run, because that takes longer than a small analysis.
+The JVM ignores an archive that does not fit, so an archive never makes a run fail. The archive is made by a detached process after the
+first run, because that takes longer than a small analysis.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def archive_for(java: Java) -> ClassArchive | None:
 
 
 def _cache_directory() -> Path:
-    """The directory of the archives, created with access for the user alone because archives are code. Raises OSError if it cannot be created,
-    RuntimeError if the user has no home directory."""
+    """The directory of the archives, created with access for the user alone because archives are code. Raises OSError if it cannot be
+    created, RuntimeError if the user has no home directory."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     directory = (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kafka-forensics" / "java"
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)

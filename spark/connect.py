@@ -74,7 +74,8 @@ def _is_there(module: str) -> bool:
 
 
 def _reach(server: str, *, secure: bool) -> None:
-    """Raises Refused if nothing answers at the address of the server. The client of Spark Connect would try for minutes. `secure`: over TLS."""
+    """Raises Refused if nothing answers at the address of the server. The client of Spark Connect would try for minutes. `secure`: over
+    TLS."""
     try:
         parts = urlsplit(server)
         host, port = parts.hostname, parts.port or PORT

@@ -1,8 +1,8 @@
 """Python objects in Spark's tasks, and what a session offers to move them.
 
 Here: the interface, and its implementation with RDDs, which serves every session whose driver this process controls. Not here: the
-implementations with DataFrames, which also serves Spark Connect (frames), and without Spark (in_process), or what the objects are (pipeline,
-sorting, audit).
+implementations with DataFrames, which also serves Spark Connect (frames), and without Spark (in_process), or what the objects are
+(pipeline, sorting, audit).
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ class SparkBackend(Backend):
 
     @abstractmethod
     def pieces(self, frame: DataFrame, *, prefetch: bool) -> Iterator[bytes]:
-        """The values of a DataFrame with one binary column, one task after another. With `prefetch`, the next task is computed meanwhile."""
+        """The values of a DataFrame with one binary column, one task after another. With `prefetch`, the next task is computed
+        meanwhile."""
 
     def in_order(self, rows: Unsorted, pack: Pack) -> Iterator[bytes]:
         from spark.sorting import sorted_by_spark

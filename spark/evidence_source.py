@@ -1,7 +1,7 @@
 """Spark's Python data source `kafka-evidence`: the events in evidence as a DataFrame, one row for each event.
 
-Here: the options and how the evidence is divided into tasks. Not here: what an event is (parsers.schemas.EVENTS). Times, brokers and topics are as each
-file states them: comparing clocks and finding out which broker wrote a file need all files (the pipeline).
+Here: the options and how the evidence is divided into tasks. Not here: what an event is (parsers.schemas.EVENTS). Times, brokers and topics
+are as each file states them: comparing clocks and finding out which broker wrote a file need all files (the pipeline).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Split(InputPartition):
 
 
 class KafkaEvidence(DataSource):
-    """Options: `path`, or `paths` as a JSON array (`load` sets one of them); `columns` and `events`, separated by commas: the columns, and the
-    kinds of events to read, default all; `tasks`: the number of tasks. Raises ValueError for an unknown option or value."""
+    """Options: `path`, or `paths` as a JSON array (`load` sets one of them); `columns` and `events`, separated by commas: the columns, and
+    the kinds of events to read, default all; `tasks`: the number of tasks. Raises ValueError for an unknown option or value."""
 
     @classmethod
     def name(cls) -> str:

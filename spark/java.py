@@ -2,8 +2,8 @@
 
 Here: the JVM, its options and its end. Not here: the archive of classes (class_archive), the settings of a session (session).
 
-Spark's launcher requires the module jdk.incubator.vector, which the Java runtime from PyPI lacks, and first starts a shell and a second JVM.
-So an embedded session starts Spark's gateway here, with the options that Spark's launcher would give, except that module.
+Spark's launcher requires the module jdk.incubator.vector, which the Java runtime from PyPI lacks, and first starts a shell and a second
+JVM. So an embedded session starts Spark's gateway here, with the options that Spark's launcher would give, except that module.
 """
 
 from __future__ import annotations
@@ -167,8 +167,9 @@ def source_root() -> Path:
 
 
 def python_environment() -> dict[str, str]:
-    """Variables for Python processes that are started from here, such as Spark's workers. Python puts the working directory of such a process
-    first on its search path, except with PYTHONSAFEPATH (Python 3.11): so that directory must be one of ours, and never one with evidence."""
+    """Variables for Python processes that are started from here, such as Spark's workers. Python puts the working directory of such a
+    process first on its search path, except with PYTHONSAFEPATH (Python 3.11): so that directory must be one of ours, and never one with
+    evidence."""
     # A checkout is put first; installed packages need no entry.
     root = [] if source_root().name in ("site-packages", "dist-packages") else [str(source_root())]
     rest = absolute(os.environ.get("PYTHONPATH", ""))
@@ -186,8 +187,8 @@ def absolute(path: str) -> str:
 
 
 def classpath(home: Path) -> str:
-    """The class path of Spark, with every jar named: an archive of classes is valid for one order only, and a wildcard's order depends on the
-    file system. Raises JavaFailed."""
+    """The class path of Spark, with every jar named: an archive of classes is valid for one order only, and a wildcard's order depends on
+    the file system. Raises JavaFailed."""
     jars = sorted((home / "jars").glob("*.jar"), key=lambda jar: (not jar.name.startswith("slf4j-api"), jar.name))
     if not jars:
         raise JavaFailed(f"no jars in {home / 'jars'}")
@@ -367,7 +368,8 @@ def stop_all() -> None:
 
 
 def has_fallen(patience_s: float = 2.0) -> bool:
-    """Whether a JVM ended without `stop`. Waits up to `patience_s` for each, because its process ends only after it has removed its files."""
+    """Whether a JVM ended without `stop`. Waits up to `patience_s` for each, because its process ends only after it has removed its
+    files."""
     for jvm in _running:
         try:
             jvm.process.wait(patience_s)

@@ -31,8 +31,8 @@ StreamFailure and logs nothing."""
 HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 """The preface of HTTP/2 and empty SETTINGS, which a gRPC server answers with its own."""
 Greet = Callable[[socket.socket], str | None]
-"""Sends the first message of a protocol, waits for an answer or the end of the connection, and returns what is wrong with the answer. Raises
-OSError."""
+"""Sends the first message of a protocol, waits for an answer or the end of the connection, and returns what is wrong with the answer.
+Raises OSError."""
 SITE = "yarn-site.xml"
 RESOURCE_MANAGER_PORT = 8032
 """Of yarn.resourcemanager.address, if only the host name is configured (yarn-default.xml)."""
@@ -148,8 +148,8 @@ def _of_hadoop(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _resource_managers(site: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """Addresses for clients: one, or that of each id with high availability. None if these are not known, for example because they contain a
-    variable."""
+    """Addresses for clients: one, or that of each id with high availability. None if these are not known, for example because they contain
+    a variable."""
     ids = site.get("yarn.resourcemanager.ha.rm-ids", "") if site.get("yarn.resourcemanager.ha.enabled", "").lower() == "true" else ""
     for suffix in [f".{each.strip()}" for each in ids.split(",") if each.strip()] or [""]:
         hostname = site.get(f"yarn.resourcemanager.hostname{suffix}", "")

@@ -99,14 +99,16 @@ TASKS_A_CORE = 4
 core, all cores finish at about the same time."""
 BUCKETS = 256
 BUCKET_ROWS = 50_000
-"""The least number of buckets, and the events of one bucket, about. A bucket holds all events of its partitions; a task holds one at a time."""
+"""The least number of buckets, and the events of one bucket, about. A bucket holds all events of its partitions; a task holds one at a
+time."""
 SPOOLED_BYTES, SLICE_BYTES = 64 << 20, 2 << 20
 """Packed events that a task keeps in memory (more wait on disk), and the packed size of the part of a bucket that is open at a time."""
 CELLS = 4096
 """Number of groups in which events of partitions are counted before all files are read."""
 
 MOSTLY = 2
-"""Routine events are thinned before they travel if they are so many times as many as other events of partitions, and worth several tasks."""
+"""Routine events are thinned before they travel if they are so many times as many as other events of partitions, and worth several
+tasks."""
 
 CLUSTER, PARTITION, ROUTINE, OTHER, ACCOUNT = "cluster", "partition", "routine", "other", "account"
 """What a block holds: events that describe the cluster, events of partitions (an event that is both is in both) that are not routine, and
@@ -220,8 +222,8 @@ class UnitReader(NamedTuple):
 
 
 def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], masks: Masks, *, cut: bool = True) -> SparkEvents:
-    """Events of the units, kept in Spark for later passes. Large logs are read in pieces, in parallel, unless `cut` is false: then all files
-    are read at once, to find out whether they can be put together."""
+    """Events of the units, kept in Spark for later passes. Large logs are read in pieces, in parallel, unless `cut` is false: then all
+    files are read at once, to find out whether they can be put together."""
     reader = UnitReader(tuple(log_patterns), masks)
     layouts = [compiled(pattern) for pattern in log_patterns]
     spark = backend(session)
@@ -302,7 +304,8 @@ def _weights(events: pa.Table) -> dict[int, int]:
 
 
 def _put_together(session: SparkSession, loaded: Dataset[EventBlock], parts: Sequence[Unit], reader: UnitReader) -> Dataset[EventBlock]:
-    """The events with the closing rows of each file that was read in pieces. Files whose pieces do not fit together are read again whole."""
+    """The events with the closing rows of each file that was read in pieces. Files whose pieces do not fit together are read again
+    whole."""
     accounts = loaded.map_tasks(_accounts)
     last, torn = put_together(parts, accounts.collect(), [compiled(pattern) for pattern in reader.log_patterns])
     files = frozenset(pieces.source_of(unit) for unit in torn)
@@ -332,8 +335,8 @@ class Identified(NamedTuple):
         return Identified(self.data.union(other.data), self.backend, self.buckets, Counter(self.weights) + Counter(other.weights))
 
     def dealt(self, ways: int) -> Sequence[int]:
-        """For each bucket the task that judges it: heavy buckets first, each to the task with the least work. Buckets that share a cell each
-        count as if they held all of it, and no bucket counts as empty: topics known only by their id are named later."""
+        """For each bucket the task that judges it: heavy buckets first, each to the task with the least work. Buckets that share a cell
+        each count as if they held all of it, and no bucket counts as empty: topics known only by their id are named later."""
         cells = Counter[int]()
         for cell, events in self.weights.items():
             cells[cell % self.buckets] += events
@@ -360,7 +363,8 @@ def identified(
     like: SparkEvents | None = None,
     thinning: Thinning | None = None,
 ) -> Identified:
-    """Events of partitions, identified. With `like`, other events that are judged together with these: the buckets are the same for both."""
+    """Events of partitions, identified. With `like`, other events that are judged together with these: the buckets are the same for
+    both."""
     routine, others = events.weights[ROUTINE], events.weights[PARTITION]
     known = events.backend.share(resolver)
     thin = thinning if routine.total() > max(MOSTLY * others.total(), JUDGED_ROWS) else None
@@ -430,8 +434,8 @@ def _bucket_of(events: pa.Table, buckets: int) -> pa.Array:
 def unplaced(
     events: SparkEvents, resolver: Resolver, work: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema
 ) -> Packed:
-    """Rows of `schema` that `work` makes of identified events that neither belong to a partition nor describe the cluster, in the tasks that
-    hold these events."""
+    """Rows of `schema` that `work` makes of identified events that neither belong to a partition nor describe the cluster, in the tasks
+    that hold these events."""
     known = events.backend.share(resolver)
 
     def apply(given: Iterable[EventBlock]) -> Iterator[bytes]:
@@ -442,8 +446,8 @@ def unplaced(
 
 
 def by_partition(events: Identified, shared: Any, sort: Sort, work: Work, schema: pa.Schema, *, ways: int | None = None) -> Packed:
-    """Rows of `schema` that `work` makes of the sorted events of each partition. `shared` is sent to every task once and handed to `sort` and
-    `work`. `ways`: number of tasks."""
+    """Rows of `schema` that `work` makes of the sorted events of each partition. `shared` is sent to every task once and handed to `sort`
+    and `work`. `ways`: number of tasks."""
     ways = ways or judging_tasks(events.backend.cores, sum(events.weights.values()))
     known = events.backend.share(shared)
 

@@ -55,8 +55,8 @@ class SparkRefused(RuntimeError):
 def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, small: bool = True) -> SparkSession:
     """Starts a session on `master` (default `local[*]`) and returns it. `conf` overrides the settings of this module.
 
-    A local master gets a new JVM, which ends with this process. `small` makes this JVM start fast, at the price of slower sorting: right for
-    evidence up to a few hundred MB.
+    A local master gets a new JVM, which ends with this process. `small` makes this JVM start fast, at the price of slower sorting: right
+    for evidence up to a few hundred MB.
 
     Raises NoJava, JavaFailed, or Refused if the master cannot be used, Spark does not start on it, or pyspark lacks an interface that this
     package uses.

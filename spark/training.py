@@ -1,7 +1,7 @@
 """Makes the archive of Spark classes: runs the kinds of jobs that an analysis runs, and has the JVM record which classes they load.
 
-The jobs run on generated rows and read no evidence. class_archive starts `python -m spark.training JAVA_HOME` as a detached process with the
-lowest priority.
+The jobs run on generated rows and read no evidence. class_archive starts `python -m spark.training JAVA_HOME` as a detached process with
+the lowest priority.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class RowsReader(DataSourceReader):
 
 
 def jobs(session: SparkSession) -> int:
-    """Runs the operations that the pipeline uses: RDDs of bytes, data source, map, group, window, join, sort, union. Returns the number of rows."""
+    """Runs the operations that the pipeline uses: RDDs of bytes, data source, map, group, window, join, sort, union. Returns the number of
+    rows."""
     context = session.sparkContext
     known: Broadcast[list[Any]] = context.broadcast([])
     packed_rows = context.parallelize(range(64), 2).map(lambda number: (number, b"")).persist(StorageLevel.MEMORY_AND_DISK)
@@ -99,7 +100,8 @@ def _count(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
 
 
 def make(java: Java) -> bool:
-    """Makes the archive for `java`, unless another process is making it. Returns whether the archive exists now. Raises what Spark raises."""
+    """Makes the archive for `java`, unless another process is making it. Returns whether the archive exists now. Raises what Spark
+    raises."""
     archive = archive_for(java)
     if archive is None:
         return False

@@ -163,8 +163,8 @@ class AuditDirectory:
         forget: Forgotten | None = None,
         store: Remote | None = None,
     ) -> None:
-        """`reread`: read the files again that another catalogue read. `store`: where the tables are, if the directory is a copy of a part of
-        them."""
+        """`reread`: read the files again that another catalogue read. `store`: where the tables are, if the directory is a copy of a part
+        of them."""
         self.directory = directory.resolve()
         self.settings = settings
         self._store = store
@@ -362,8 +362,8 @@ class AuditDirectory:
         return self.reread and _outdated(known)
 
     def to_digest(self, candidates: Mapping[str, Group]) -> dict[str, Group]:
-        """The candidates whose digest decides whether they have to be read. An object that has to be read anyway is read once: reading it gives
-        its digest."""
+        """The candidates whose digest decides whether they have to be read. An object that has to be read anyway is read once: reading it
+        gives its digest."""
         decided = {p for p in candidates if p not in self.known or self._to_reread(self.known[p])}
         return {p: group for p, group in candidates.items() if p not in decided or len(group.at) > 1 or not _remote(group)}
 
@@ -434,7 +434,8 @@ class AuditDirectory:
         return source
 
     def outdated(self) -> dict[str, str]:
-        """The files whose content was read with another catalogue than that of this version, with the version of the tool that read them."""
+        """The files whose content was read with another catalogue than that of this version, with the version of the tool that read
+        them."""
         return {p: row["reader"] or "" for p, row in self.known.items() if row["sources"] and _outdated(row)}
 
     # results
@@ -480,8 +481,8 @@ class AuditDirectory:
     # commits
 
     def put(self, entries: Mapping[str, tuple[Mapping[str, Any], str]], failed: Mapping[str, str]) -> None:
-        """Commits judged clusters: by name their entries and the fingerprints of their input. Files of their tables are in `staged`. `failed`:
-        clusters that could not be judged, and why; their results are those of an earlier run, if any."""
+        """Commits judged clusters: by name their entries and the fingerprints of their input. Files of their tables are in `staged`.
+        `failed`: clusters that could not be judged, and why; their results are those of an earlier run, if any."""
         old: set[Path] = set()
         self.failed = {name: why for name, why in self.failed.items() if name not in entries} | dict(failed)
         for name in self._ended:

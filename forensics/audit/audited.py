@@ -115,7 +115,8 @@ class Audit:
         return self._json(f"{OWN}/{self.clusters[cluster]}", ENTRY)
 
     def summaries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-        """The results of all clusters in short, by name, and the clusters without: these could not be judged, or their results are damaged."""
+        """The results of all clusters in short, by name, and the clusters without: these could not be judged, or their results are
+        damaged."""
         from forensics.views.document_schema import BRIEF  # knows all rules, which no other reader of an audit needs
 
         found, failed = {}, dict(self.failed)
@@ -140,7 +141,8 @@ class Audit:
         return case_of(self.directory, cluster, entry, with_records=self.manifest["settings"]["records"], tolerant=tolerant)
 
     def named(self, path: str, cluster: str) -> str | None:
-        """The name in a cluster of a file of the archive, which may be new; None if the file belongs to another cluster. Raises Unreadable."""
+        """The name in a cluster of a file of the archive, which may be new; None if the file belongs to another cluster. Raises
+        Unreadable."""
         for name, own in self._names.items():
             if path in own:
                 return own[path] if name == cluster else None
@@ -166,7 +168,8 @@ class Audit:
         return [file for file in self.files(cluster) if not is_intact(self.directory / file)]
 
     def examined(self) -> Iterator[tuple[str, bool]]:
-        """Every committed file, relative to the directory, and whether it has the content that it is named after. Raises Unreadable if the list of the files that were read is damaged."""
+        """Every committed file, relative to the directory, and whether it has the content that it is named after. Raises Unreadable if the
+        list of the files that were read is damaged."""
         for file in self.clusters.values():
             yield f"{OWN}/{file}", is_entry(self.directory / OWN / file)
         for cluster in self.clusters:

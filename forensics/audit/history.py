@@ -94,7 +94,8 @@ class History:
         run.update(ended=max(now, run["started"]), seconds=seconds, findings=findings, **changes, **counts)
 
     def judged(self, cluster: str, before: Results | None, after: Results) -> None:
-        """Compares the results of a cluster with the results it had. `before` None: these cannot be read, and findings are compared by id."""
+        """Compares the results of a cluster with the results it had. `before` None: these cannot be read, and findings are compared by
+        id."""
         at = self.runs[-1]["started"]
         if before is None:
             self._judged_by_id(cluster, after.findings, at)

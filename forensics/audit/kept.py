@@ -73,8 +73,8 @@ def record_batches(units: Iterable[Unit], kinds: Mapping[str, str], log_patterns
 def keep_units(
     units: Iterator[Unit], columns: Sequence[str], room: int, log_patterns: Sequence[str], group: Group, directory: Path
 ) -> Iterator[Row]:
-    """Reads each unit, writes its rows, and returns rows of CONTENTS with the column (events, records). Each unit must come as often as there
-    are columns. Objects are requested once if those of a unit have up to `room` bytes together."""
+    """Reads each unit, writes its rows, and returns rows of CONTENTS with the column (events, records). Each unit must come as often as
+    there are columns. Objects are requested once if those of a unit have up to `room` bytes together."""
     for unit in units:
         with held(room if _is_read_whole(unit) else 0):
             events = written(evidence.events(unit, log_patterns), EVENTS, group, directory)
@@ -95,7 +95,8 @@ def log_kinds(contents: Iterable[Row]) -> dict[str, str]:
 
 
 def written(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, directory: Path) -> list[Row]:
-    """Writes rows to new files in `directory`, one for each group, and returns rows of CONTENTS. The rows of one group must come together."""
+    """Writes rows to new files in `directory`, one for each group, and returns rows of CONTENTS. The rows of one group must come
+    together."""
     writers: dict[str, _KeptWriter] = {}
     contents: list[Row] = []
     for batch in given:

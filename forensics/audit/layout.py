@@ -130,7 +130,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def names(sources: Iterable[Mapping[str, Any]], layout: PathLayout) -> dict[str, dict[str, str]]:
-    """By cluster, the name of each of its sources within it by its path. `sources`: rows of the sources in forensics.audit.archive.FILES."""
+    """By cluster, the name of each of its sources within it by its path. `sources`: rows of the sources in
+    forensics.audit.archive.FILES."""
     ordered = sorted(sources, key=lambda s: str(s["path"]))
     named = {s["path"]: layout.read(s["path"]) for s in ordered}
     of = clusters(Teller(s["path"], named[s["path"]].cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in ordered)

@@ -1,5 +1,5 @@
-"""The tables of an audit, or a case, in an S3 bucket: files that are needed are copied to a local directory, and what a run made is committed
-back by one conditional put of the manifest.
+"""The tables of an audit, or a case, in an S3 bucket: files that are needed are copied to a local directory, and what a run made is
+committed back by one conditional put of the manifest.
 
 Here: the copies, the commit, and who else committed in the meantime. Not here: evidence on object stores (parsers.containers.storage), or
 what an audit's directory contains (archive, audited). pyarrow lists, reads and writes objects, but has no conditional put: the manifest is
@@ -99,8 +99,8 @@ class Remote:
         return {info.path[len(base) + 1 :]: info.size for info in infos if info.type.name == "File"}
 
     def push(self, names: Collection[str]) -> None:
-        """Commits these files: those of the copy are written, all others in the store are deleted. Raises Refused if another run committed since
-        `pull`, or the store fails: then its tables are as they were."""
+        """Commits these files: those of the copy are written, all others in the store are deleted. Raises Refused if another run committed
+        since `pull`, or the store fails: then its tables are as they were."""
         directory = self._directory
         here = [name for name in sorted(names) if name != self.manifest and (directory / name).is_file()]
         changed = [name for name in here if self.sizes.get(name) != (directory / name).stat().st_size]

@@ -107,9 +107,9 @@ RACY_NS = 2 * 10**9
 
 
 class Checked:
-    """The files of an audit that had the right content when they were last examined, by size and modification time. A file is examined once,
-    and again only if one of these changed. `name`: the file that keeps it, relative to the directory; if it is missing or damaged, all files
-    are examined."""
+    """The files of an audit that had the right content when they were last examined, by size and modification time. A file is examined
+    once, and again only if one of these changed. `name`: the file that keeps it, relative to the directory; if it is missing or damaged,
+    all files are examined."""
 
     def __init__(self, directory: Path, name: str) -> None:
         self._directory, self._file = directory, directory / name
@@ -155,8 +155,8 @@ def is_entry(path: Path) -> bool:
 
 
 def compact(sources: Iterable[Row], directory: Path) -> int:
-    """Puts small kept files of these sources together, and changes the rows of the sources accordingly. Returns the number of files that are
-    not needed any more. `sources`: all sources of some clusters; files that other clusters use as well are left alone."""
+    """Puts small kept files of these sources together, and changes the rows of the sources accordingly. Returns the number of files that
+    are not needed any more. `sources`: all sources of some clusters; files that other clusters use as well are left alone."""
     given = list(sources)
     return sum(_compact(given, column, schema, directory) for column, schema in SCHEMAS.items())
 

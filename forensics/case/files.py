@@ -19,10 +19,12 @@ from forensics.output.json_schema import Schema, violation
 from parsers.containers.storage import regular
 
 MAX_DOCUMENT = 64 << 20
-"""Bytes of a JSON document. The largest one, the manifest of an audit, has some hundred bytes for each cluster and each path of the evidence."""
+"""Bytes of a JSON document. The largest one, the manifest of an audit, has some hundred bytes for each cluster and each path of the
+evidence."""
 VALUES = 20_000_000
 VALUES_OF_BYTE = 10
-"""Values of a Parquet file: some, and some more for each of its bytes. The largest tables of 5,000 partitions have up to 7 for each byte."""
+"""Values of a Parquet file: some, and some more for each of its bytes. The largest tables of 5,000 partitions have up to 7 for each
+byte."""
 ANY: Schema = {"type": "object"}
 
 

@@ -1,8 +1,7 @@
 """A case on disk, opened: the cluster, and the rows from which views are made.
 
-Here: the check that it is complete and of this version, and the conversion of each table to the original objects. Not here: the commands, or
-the content of case.json (forensics.case.write), whose form is checked here before anything in it is used.
-No Spark, and no pyspark.
+Here: the check that it is complete and of this version, and the conversion of each table to the original objects. Not here: the commands,
+or the content of case.json (forensics.case.write), whose form is checked here before anything in it is used. No Spark, and no pyspark.
 """
 
 from __future__ import annotations
@@ -135,8 +134,8 @@ class Case:
             raise Unreadable(f"{self.directory / file}: damaged ({words}); analyze the evidence again") from None
 
     def table(self, name: str, columns: Sequence[str] | None = None, topic: str | None = None) -> pa.Table:
-        """The table with this name (docs/case.md), or some of its columns. With `topic`, only the row groups that may hold this topic. Times are
-        UTC. Raises KeyError for an unknown name, and Unreadable if the file of the table is damaged."""
+        """The table with this name (docs/case.md), or some of its columns. With `topic`, only the row groups that may hold this topic.
+        Times are UTC. Raises KeyError for an unknown name, and Unreadable if the file of the table is damaged."""
         if name not in BY_NAME:
             raise KeyError(f"a case has no table {name!r} (tables: {', '.join(BY_NAME)})")
         table = BY_NAME[name]

@@ -1,7 +1,7 @@
 """Redacted results: a case or a report as JSON in which names, addresses and paths are replaced, and verdicts, offsets and times stay.
 
-Here: one walk over the values of tables and documents. Not here: the stand-ins (names), how a quoted line is rewritten (logs, text), or what is
-computed again from the tables (forensics.case.write).
+Here: one walk over the values of tables and documents. Not here: the stand-ins (names), how a quoted line is rewritten (logs, text), or
+what is computed again from the tables (forensics.case.write).
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ _NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+){0,2}(?:ms|s|h|m|k|M|G)?(?!\w|
 
 
 def redact_case(case: Case, out: Path, mapping: Path, *, replace: bool = False) -> Redacted:
-    """Writes a case of the same results under other names, without the log lines that no result quotes. Raises Leak, Unreadable and OSError."""
+    """Writes a case of the same results under other names, without the log lines that no result quotes. Raises Leak, Unreadable and
+    OSError."""
     if case.rules:
         raise Unreadable(
             f"{case.directory}: the case was made with rules of your own, whose text cannot be redacted; analyze without --rules"

@@ -101,9 +101,8 @@ def command(paths: tuple[str, ...], case: str | None, force: bool, wanted: Repor
     All PATHs together are the evidence of ONE cluster. Each is a directory, an archive (tar, zip; gz, bz2, xz, zst; also nested) or a file,
     local or s3://bucket/key. Instead of evidence, PATH can be one case.
 
-    One screen is printed: what was lost or broke, why, whether it is over, and what to do. --all prints everything. The output options write
-    complete reports. Use - as FILE to write
-    to stdout; then nothing else is printed.
+    One screen is printed: what was lost or broke, why, whether it is over, and what to do. --all prints everything. The output options
+    write complete reports. Use - as FILE to write to stdout; then nothing else is printed.
     """
     wanted.exports.check(paths)
     if force and case is None:

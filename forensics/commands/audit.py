@@ -161,12 +161,11 @@ def command(
     """Judge an archive of many clusters and days.
 
     Reads only files that are new or changed since the last run, and judges only clusters with new files; a new version of kafka-forensics
-    judges all clusters. TABLES contains a case for each
-    cluster, as Parquet by cluster and date. Other commands read the case with --cluster NAME; `report TABLES` shows the summary again. After
-    a run that was killed, the next run repeats only the uncommitted work.
+    judges all clusters. TABLES contains a case for each cluster, as Parquet by cluster and date. Other commands read the case with
+    --cluster NAME; `report TABLES` shows the summary again. After a run that was killed, the next run repeats only the uncommitted work.
 
-    Without ARCHIVE, nothing is read: the clusters are judged again from what is kept in TABLES, for example by a new version or after --forget.
-    The options are then those of the last run.
+    Without ARCHIVE, nothing is read: the clusters are judged again from what is kept in TABLES, for example by a new version or after
+    --forget. The options are then those of the last run.
     """
     from forensics.audit.archive import AuditDirectory, AuditSettings
     from forensics.audit.upkeep import Forgotten, in_archive

@@ -22,8 +22,8 @@ from forensics.commands.help import described
 def command(printed: bool) -> None:
     """Print the script that collects the files of a broker, controller, container or pod.
 
-    The script needs only sh, tar, awk and gzip. It changes nothing on the broker, and leaves out secrets and records. `sh collect.sh --help`
-    lists its options; without an option it does nothing.
+    The script needs only sh, tar, awk and gzip. It changes nothing on the broker, and leaves out secrets and records. `sh collect.sh
+    --help` lists its options; without an option it does nothing.
     """
     if not printed:
         raise click.UsageError("collect does nothing on its own; --print prints the script, to be run on each broker")

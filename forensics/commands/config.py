@@ -2,8 +2,8 @@
 
 Here: where the file is taken from, its form, and which findings it accepts. Not here: what commands do with them.
 
-A file that weakens a result must not come with the evidence. It is taken from --config, or from the working directory if no path of the command
-contains that directory and only its owner can write the file. Its use is announced, and a loss is only accepted by its id.
+A file that weakens a result must not come with the evidence. It is taken from --config, or from the working directory if no path of the
+command contains that directory and only its owner can write the file. Its use is announced, and a loss is only accepted by its id.
 """
 
 from __future__ import annotations

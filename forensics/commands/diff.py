@@ -1,6 +1,7 @@
 """`kafka-forensics diff`: what changed between two cases.
 
-Here: the options, and the two sides of the comparison. Not here: the comparison (forensics.tools.case_diff), or its output (forensics.views.diff).
+Here: the options, and the two sides of the comparison. Not here: the comparison (forensics.tools.case_diff), or its output
+(forensics.views.diff).
 """
 
 from __future__ import annotations

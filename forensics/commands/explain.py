@@ -31,8 +31,8 @@ from forensics.commands.times import display_timezone_option
 def command(case: str, id: str) -> None:
     """Show one finding of a case: its explanation, its steps, and all lines that it quotes.
 
-    CASE is a directory that `analyze --case` wrote, or with --cluster NAME the tables of an audit. ID is the id of the finding, as `report --all`
-    and the JSON report show it, or its first characters.
+    CASE is a directory that `analyze --case` wrote, or with --cluster NAME the tables of an audit. ID is the id of the finding, as `report
+    --all` and the JSON report show it, or its first characters.
     """
     from forensics.views.text import explain
 

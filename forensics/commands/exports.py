@@ -50,8 +50,8 @@ class Exports:
         return any(isinstance(format, FileFormat) and target == STDOUT for format, target in self.targets)
 
     def write(self, report: Report, source: CaseInput | None) -> None:
-        """Writes the formats. If one cannot be written, that is noted (targets.noted), and the others are written. `source` None: the formats
-        that need a case are left out."""
+        """Writes the formats. If one cannot be written, that is noted (targets.noted), and the others are written. `source` None: the
+        formats that need a case are left out."""
         for format, target in self.targets:
             if source is not None or not format.needs_case:
                 with noted(target):
@@ -70,7 +70,8 @@ class Exports:
         self.check()
 
     def write_summary(self, clusters: Clusters, cluster_files: Callable[[FileFormat, str], Mapping[str, str]]) -> None:
-        """Writes the formats for all clusters of an audit. What cannot be written is noted (targets.noted). `cluster_files` writes a file for each cluster next to a target, and returns their paths relative to the target."""
+        """Writes the formats for all clusters of an audit. What cannot be written is noted (targets.noted). `cluster_files` writes a file
+        for each cluster next to a target, and returns their paths relative to the target."""
         for format, target in self.targets:
             assert isinstance(format, FileFormat) and format.summary is not None
             links = cluster_files(format, target) if format.summary.cluster_files and target != STDOUT else {}
@@ -78,8 +79,8 @@ class Exports:
                 write_pieces(format.summary.pieces(clusters, links), target)
 
     def go_on(self, case: str, words: Sequence[str]) -> list[str]:
-        """Lines with the command that writes from a case, or from the tables of an audit, the formats that could not be written. `words`: its
-        other options."""
+        """Lines with the command that writes from a case, or from the tables of an audit, the formats that could not be written. `words`:
+        its other options."""
         missing = {path for path, _ in written().failed}
         options = [word for format, target in self.targets if target in missing for word in (format.option, target)]
         lines = [f"The analysis is kept in {case}."]

@@ -119,7 +119,8 @@ class Command(click.Command):
 
 
 def described(rank: int, examples: Sequence[tuple[str, str]], summary: str | None = None) -> Callable[[Callable[..., Any]], Command]:
-    """The command of a module, which has its name. `summary`: what the list of commands says, if it is not the first paragraph of its help."""
+    """The command of a module, which has its name. `summary`: what the list of commands says, if it is not the first paragraph of its
+    help."""
 
     def decorate(function: Callable[..., Any]) -> Command:
         name = function.__module__.rpartition(".")[2].replace("_", "-")
@@ -150,7 +151,8 @@ def _by_name(ctx: click.Context) -> None:
 
 
 def _of_case(ctx: click.Context, error: Exception) -> str | None:
-    """What to do if the command reads a case, which a stranger may have made: then rows that no run of this tool writes are the likely cause."""
+    """What to do if the command reads a case, which a stranger may have made: then rows that no run of this tool writes are the likely
+    cause."""
     from forensics.commands.defects import kept
     from forensics.commands.inputs import CASES
 

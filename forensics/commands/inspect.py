@@ -49,7 +49,8 @@ NUMBERS = frozenset({"files", "bytes", "lines", "understood"})
 @display_timezone_option
 @json_option("Write the inventory as JSON; - is stdout.")
 def command(paths: tuple[str, ...], request: Request, json_file: str | None) -> None:
-    """Show what was collected: files, brokers, versions, the times they cover, clocks, lines that were not understood, and what to collect next."""
+    """Show what was collected: files, brokers, versions, the times they cover, clocks, lines that were not understood, and what to collect
+    next."""
     from forensics.incidents.judging import conclude
     from forensics.views.document import Report
 
@@ -217,8 +218,8 @@ def _layouts(sources: Sequence[Source]) -> Iterator[RenderableType]:
 
 
 def _logs(sources: Sequence[Source]) -> Iterator[str]:
-    """The share of Kafka's lines of each log that was understood, its layout, and its nodes with what names them. The logs of a directory of which
-    all lines were understood in a listed layout are counted: nothing has to be known of them."""
+    """The share of Kafka's lines of each log that was understood, its layout, and its nodes with what names them. The logs of a directory
+    of which all lines were understood in a listed layout are counted: nothing has to be known of them."""
     from forensics.words.formats import counted
 
     by_file: dict[str, list[Source]] = defaultdict(list)

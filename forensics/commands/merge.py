@@ -1,7 +1,7 @@
 """`kafka-forensics merge`: the log lines of all brokers as one stream, in order of time.
 
-Here: the options, and the output to stdout or a file. Not here: order and choice of records (forensics.tools.ordered_records), or their display
-(forensics.views.merged).
+Here: the options, and the output to stdout or a file. Not here: order and choice of records (forensics.tools.ordered_records), or their
+display (forensics.views.merged).
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ def force_option(what: str) -> Option[Any]:
 
 
 def write_text(text: str, file: str) -> bool:
-    """Writes a text to a file or, for `-`, to stdout; returns whether that was stdout, so that nothing else is printed. A file that cannot be
-    written is noted (targets.noted), and the result is then printed."""
+    """Writes a text to a file or, for `-`, to stdout; returns whether that was stdout, so that nothing else is printed. A file that cannot
+    be written is noted (targets.noted), and the result is then printed."""
     with noted(file):
         write_pieces([text], file)
     return file == STDOUT

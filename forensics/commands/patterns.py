@@ -37,7 +37,8 @@ def _event(context: click.Context, option: click.Parameter, kind: str | None) ->
 @json_option("Write the patterns as JSON; - is stdout, instead of the list.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print as TOML, in the form that --patterns of other commands reads.")
 def command(names: tuple[str, ...], event: str | None, json_file: str | None, as_toml: bool) -> None:
-    """List the log lines that are understood, one line each, or explain those named: Kafka versions, kind of event, loggers, sample lines."""
+    """List the log lines that are understood, one line each, or explain those named: Kafka versions, kind of event, loggers, sample
+    lines."""
     if json_file is not None and as_toml:
         raise click.UsageError("give --json or --toml, not both")
     chosen = _chosen(names, event)

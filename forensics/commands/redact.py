@@ -66,8 +66,8 @@ def command(paths: tuple[str, ...], out: str, force: bool, mapping: str | None) 
     """Write a copy of evidence, of a case or of a report that can be shared: names replaced, records and secrets removed, same findings.
 
     Of texts, only Kafka's own words stay where Kafka prints them, and numbers that a reader takes. Topics, groups, hosts, addresses and all
-    other words are replaced consistently. Files that are not understood are left out and listed. Then the copy is read again; if anything is in
-    it that is on no list, no copy is written. Only the owner can read both files.
+    other words are replaced consistently. Files that are not understood are left out and listed. Then the copy is read again; if anything
+    is in it that is on no list, no copy is written. Only the owner can read both files.
 
     PATH can also be one case, or one report in JSON. Verdicts, offsets and times stay. A redacted case has only those log lines that a
     result quotes.

@@ -31,9 +31,9 @@ from forensics.commands.tables import local_tables
 def command(case: str, wanted: ReportRequest) -> None:
     """Show the results in a case, as analyze showed them.
 
-    CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one cluster;
-    without --cluster, the summary of all clusters is shown, with --topic and similar options of the clusters to which these apply. The command needs neither Spark nor the evidence. Use - as FILE to write to
-    stdout; then nothing else is printed.
+    CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one
+    cluster; without --cluster, the summary of all clusters is shown, with --topic and similar options of the clusters to which these apply.
+    The command needs neither Spark nor the evidence. Use - as FILE to write to stdout; then nothing else is printed.
     """
     from forensics.audit.audited import Audit, is_audit
 

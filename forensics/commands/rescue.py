@@ -19,8 +19,8 @@ NAME = "rescued.case"
 
 
 def rescue(found: Input, source: Input, exports: Exports, words: Sequence[str], progress: Progress) -> None:
-    """If something could not be written, makes sure that a case has the analysis, and adds advice. `found`: the input; `source`: the same or a
-    temporary case made from it; `words`: the options that select a part of the report."""
+    """If something could not be written, makes sure that a case has the analysis, and adds advice. `found`: the input; `source`: the same
+    or a temporary case made from it; `words`: the options that select a part of the report."""
     if not written().failed:
         return
     case = _case(found, source, progress)

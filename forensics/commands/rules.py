@@ -46,8 +46,8 @@ PREMISES = {"order": "the order of lines in a log", "time": "times of different 
 )
 @patterns_option
 def command(kinds: tuple[str, ...], json_file: str | None, as_toml: bool) -> None:
-    """List the kinds of findings, or explain those named: meaning, harmless causes, references, premises, next steps, and the small incidents
-    that test each rule."""
+    """List the kinds of findings, or explain those named: meaning, harmless causes, references, premises, next steps, and the small
+    incidents that test each rule."""
     from forensics.exemplars import exemplars_of
     from forensics.rules import RULES
 

@@ -1,7 +1,7 @@
 """`kafka-forensics salvage`: writes out the lost records that a collected disk still has. The only command that reads bodies.
 
-Here: the options and the order of work. Not here: which copies are the valid ones (forensics.model.partition.salvageable), how they are read and
-written (forensics.tools.salvage), the output (forensics.views.salvage).
+Here: the options and the order of work. Not here: which copies are the valid ones (forensics.model.partition.salvageable), how they are
+read and written (forensics.tools.salvage), the output (forensics.views.salvage).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The requested part of what a command shows: `--topic`, `--partition`, `--broker`, `--kind`, `--severity`, `--since`
 and `--until`.
 
-Here: the options, numbers on the command line, and the errors for names that are not in the evidence. Not here: what a selection means for a report (views.scope).
+Here: the options, numbers on the command line, and the errors for names that are not in the evidence. Not here: what a selection means for
+a report (views.scope).
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ FOUND = 20
 
 
 def selection_options(what: str, *names: str) -> Option[Any]:
-    """These of the options topic, partition, broker, kind, severity and since (with until), or all; the command receives them as `request`. `what`:
-    what they select."""
+    """These of the options topic, partition, broker, kind, severity and since (with until), or all; the command receives them as `request`.
+    `what`: what they select."""
     options: Mapping[str, Option[Any]] = {
         "topic": click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated)."),
         "partition": click.option(

@@ -149,8 +149,8 @@ def written() -> WrittenFiles:
 
 @contextmanager
 def noted(path: str | Path) -> Iterator[None]:
-    """Notes a file or directory that the block writes: as written, or, if the block raises OSError, as failed. After a failure the command goes
-    on, so that its result is not lost, and its exit code is 2. For stdout, nothing is noted."""
+    """Notes a file or directory that the block writes: as written, or, if the block raises OSError, as failed. After a failure the command
+    goes on, so that its result is not lost, and its exit code is 2. For stdout, nothing is noted."""
     try:
         yield
     except OSError as error:
@@ -180,8 +180,8 @@ def check(context: click.Context) -> None:
 
 
 def check_temporary() -> None:
-    """Raises Unusable if the directory for temporary files that the environment names cannot be used: Python would take another one without a
-    word, in the end the working directory. That one is never taken."""
+    """Raises Unusable if the directory for temporary files that the environment names cannot be used: Python would take another one without
+    a word, in the end the working directory. That one is never taken."""
     from forensics.commands.evidence import InvalidInput
 
     if (name := next((name for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), None)) is not None:

@@ -48,9 +48,10 @@ def command(
 ) -> None:
     """Show the history of one partition, with a lane for each broker.
 
-    One PATH is the partition, as in orders-0, unless --topic and --partition name it. The history shows the leaders, the in-sync replicas (ISR), what the log of each broker contained and truncated, and what was lost. It is
-    in causal order: by leader epoch and partition epoch. Times are UTC, with time zones and clock offsets corrected. Of repeated events, the
-    first and the last are shown; --all shows every event.
+    One PATH is the partition, as in orders-0, unless --topic and --partition name it. The history shows the leaders, the in-sync replicas
+    (ISR), what the log of each broker contained and truncated, and what was lost. It is in causal order: by leader epoch and partition
+    epoch. Times are UTC, with time zones and clock offsets corrected. Of repeated events, the first and the last are shown; --all shows
+    every event.
 
     Below the history is the proof of the verdict. The proof has a row for each hand-over to a new leader, with the possible offsets and
     states, the log lines that show them, and the reasons if the verdict is unknown.

@@ -1,6 +1,7 @@
 """Times on the command line: `--since` and `--until`.
 
-Here: the accepted forms, and their meaning in a cluster's evidence. Not here: times in the evidence (parsers.stamps), or the display of times.
+Here: the accepted forms, and their meaning in a cluster's evidence. Not here: times in the evidence (parsers.stamps), or the display of
+times.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ def since_until_options(since: str, until: str) -> Option[Any]:
 
 
 def display_timezone_option(command: F) -> F:
-    """The zone of times in outputs for people, and of --since and --until, which a command gets from `display_zone`; and the file that may have a
-    default for it."""
+    """The zone of times in outputs for people, and of --since and --until, which a command gets from `display_zone`; and the file that may
+    have a default for it."""
     option = click.option(
         "--display-timezone",
         metavar="ZONE",

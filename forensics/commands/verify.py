@@ -58,8 +58,8 @@ def command(case: str, paths: tuple[str, ...], proof: bool, json_file: str | Non
     With --proof, every verdict is computed again from the table `handovers` of the case alone and compared with the verdict that the case
     states. PATH is not needed for that; exit code 1: a verdict differs.
 
-    If CASE is the tables of an audit, and neither PATH nor --cluster is given, every file of the tables is read and compared with its digest;
-    exit code 1: a file is missing or damaged.
+    If CASE is the tables of an audit, and neither PATH nor --cluster is given, every file of the tables is read and compared with its
+    digest; exit code 1: a file is missing or damaged.
     """
     from forensics.audit.audited import Audit, is_audit
     from forensics.case.run import read_run

@@ -1,7 +1,7 @@
 """The findings of a cluster on the driver: by kind, as rows of Arrow, whose words are decoded only on request.
 
-Here: the statements of a kind, sorted, the whole findings behind them, and how urgent each is. Not here: how they become fewer (folding), or which incident
-they belong to (incidents).
+Here: the statements of a kind, sorted, the whole findings behind them, and how urgent each is. Not here: how they become fewer (folding),
+or which incident they belong to (incidents).
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
 
 
 def _often_possible(groups: _Groups) -> tuple[_Groups, list[list[Statement]]]:
-    """What is only possible, and is so after many events, is one finding, which belongs to none of their incidents: which of them caused it is
-    open. The other findings, and these."""
+    """What is only possible, and is so after many events, is one finding, which belongs to none of their incidents: which of them caused it
+    is open. The other findings, and these."""
     alike: dict[Hashable, list[list[Statement]]] = defaultdict(list)
     for (what, _), group in groups.items():
         if group[0].confidence == "possible":

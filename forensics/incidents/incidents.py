@@ -115,8 +115,8 @@ class ClusterFindings:
         number: int = 0,
         unjudged: Callable[[], Iterable[Collection[int]]] = tuple,
     ) -> None:
-        """`findings` are given by kind; `controllers` are the nodes that are only controllers; `number` is that of the cluster; `unjudged`: the
-        replicas of each partition whose verdict is unknown."""
+        """`findings` are given by kind; `controllers` are the nodes that are only controllers; `number` is that of the cluster; `unjudged`:
+        the replicas of each partition whose verdict is unknown."""
         self._found, self._number, self._controllers = findings, number, controllers
         self._unjudged = unjudged
         self._causes = {r.kind: r for r in rules if r.root or r.plan}
@@ -139,8 +139,8 @@ class ClusterFindings:
         return self._roots[root.cause] if root is not None else None
 
     def incidents(self, folded: Iterable[Finding]) -> list[Incident]:
-        """The incidents, worst first, with the folded findings that belong to them. Incidents whose findings were folded into a recurring one
-        are left out."""
+        """The incidents, worst first, with the folded findings that belong to them. Incidents whose findings were folded into a recurring
+        one are left out."""
         by_incident: dict[str, list[Finding]] = defaultdict(list)
         for f in folded:
             if f.incident is not None:
@@ -189,8 +189,8 @@ class ClusterFindings:
         )
 
     def _mechanisms(self, members: Sequence[Finding]) -> dict[str, Message]:
-        """What made of the events of brokers what it is, such as an unclean election: by kind of finding, or cause of a loss, with the setting
-        that made it possible. The causes of losses first, then what affected most partitions."""
+        """What made of the events of brokers what it is, such as an unclean election: by kind of finding, or cause of a loss, with the
+        setting that made it possible. The causes of losses first, then what affected most partitions."""
         alike: dict[str, list[Finding]] = defaultdict(list)
         for f in members:
             own = rule_of(f.kind).mechanisms
@@ -401,8 +401,9 @@ def _start(f: Statement) -> datetime:
 
 
 def _during(before: _Root, after: _Root) -> bool:
-    """It is of the same broker, and began before the other was over and soon after its start; or the same happened to both at one time. What
-    other brokers notice first, the controller notices when the session has expired; the ends of their own processes are other events."""
+    """It is of the same broker, and began before the other was over and soon after its start; or the same happened to both at one time.
+    What other brokers notice first, the controller notices when the session has expired; the ends of their own processes are other
+    events."""
     if shared := {*before.brokers} & {*after.brokers}:
         noticed = rule_of(before.cause.kind).of_first_broker
         if noticed and before.brokers[0] not in shared and (_is(after, Purpose.CRASH) or _is(after, Purpose.CLEAN_STOP)):
@@ -493,8 +494,8 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
 def _impact(
     members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], reported: Collection[str], *, ended: bool
 ) -> Iterator[Message]:
-    """`doubtful`: the partitions that may have lost records. `reported`: kinds that are reported before. `ended`: of a cluster before the one at the
-    end."""
+    """`doubtful`: the partitions that may have lost records. `reported`: kinds that are reported before. `ended`: of a cluster before the
+    one at the end."""
     yield from _impact_of_losses([f for f in members if f.loss])
     if doubtful:
         yield said("incident/doubtful", partitions=len(doubtful))

@@ -98,7 +98,8 @@ def judge_and_standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterato
 
 
 def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[Finding]) -> Iterator[dict[str, Any]]:
-    """Rows of VERDICTS for one timeline with these findings; the verdict has messages instead of words (forensics.words.rows). Deleted topics give findings, but no state."""
+    """Rows of VERDICTS for one timeline with these findings; the verdict has messages instead of words (forensics.words.rows). Deleted
+    topics give findings, but no state."""
     for finding in found:
         yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL and not final_state.deleted(timeline, cluster):

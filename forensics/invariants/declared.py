@@ -280,7 +280,8 @@ def ids_differ(report: Checked) -> Iterator[Violation]:
 
 
 def verdicts_are_those_of_losses(report: Checked) -> Iterator[Violation]:
-    """Lost: a loss that is sure, and was not surely uncommitted; unknown: none that was surely committed; a cut tail: only uncommitted ones."""
+    """Lost: a loss that is sure, and was not surely uncommitted; unknown: none that was surely committed; a cut tail: only uncommitted
+    ones."""
     for row in report.states():
         own = report.losses.get((0, row["topic"], row["partition"]), ())
         own = [(f, p) for f, p in own if f.cause != FOREIGN or row["verdict"] == LOST]

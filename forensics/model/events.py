@@ -224,8 +224,8 @@ def _compact_class(names: tuple[str, ...]) -> type[Event]:
 
 
 def compact(batch: pa.RecordBatch) -> list[Event]:
-    """Events from a batch of IDENTIFIED, as `rows`, for events that stay in memory: an Event of fifty columns, most of them without a value,
-    is three times as large. The batch should have events of one kind."""
+    """Events from a batch of IDENTIFIED, as `rows`, for events that stay in memory: an Event of fifty columns, most of them without a
+    value, is three times as large. The batch should have events of one kind."""
     names = set(batch.schema.names)
     columns = {n: values(batch.column(n)) for n in COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
     nulls: list[Any] = [None] * len(batch)
@@ -253,7 +253,8 @@ def place_in(event: Event, parts: Mapping[str, Sequence[int]] = MappingProxyType
 
 
 def latest_times(file: Iterable[Event]) -> Iterator[datetime]:
-    """For each event of a file, in the order of the file, the latest time read up to it: a clock that was set back does not reorder a file."""
+    """For each event of a file, in the order of the file, the latest time read up to it: a clock that was set back does not reorder a
+    file."""
     latest = datetime.min
     for event in file:
         if event.at is not None and event.at > latest:

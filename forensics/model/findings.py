@@ -254,8 +254,8 @@ class Place(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement(Record):
-    """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it. `salvageable`, `clients`,
-    `written`, `records` and `parts` are those of a loss in one partition; `places` have their own."""
+    """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it. `salvageable`,
+    `clients`, `written`, `records` and `parts` are those of a loss in one partition; `places` have their own."""
 
     kind: Annotated[str, "kind of the finding, as `kafka-forensics rules` lists them"] = ""
     severity: Annotated[str, "critical, high, medium, low or info"] = ""
@@ -656,8 +656,8 @@ class Rule:
     many: Aggregation | None = None
     """For one event that affected several partitions or several brokers. None: each is reported on its own."""
     root: str | None = None
-    """If its findings can be the cause of others: the id of the phrase that says what happened to a broker, as a sentence continues after the
-    name of the broker."""
+    """If its findings can be the cause of others: the id of the phrase that says what happened to a broker, as a sentence continues after
+    the name of the broker."""
     plan: bool = False
     """Its findings explain the clean stops of their brokers at that time: one incident, which their summary describes."""
     root_causes: frozenset[str] = frozenset()
@@ -685,7 +685,8 @@ class Rule:
     made_possible_by: tuple[str, ...] = ()
     """Kinds whose findings about the same partition at that time have more of these brokers."""
     mechanisms: tuple[str, ...] = ()
-    """Its kind, or causes of its findings, if the title of their incident names these, as the phrases `mechanism` and `mechanism-CAUSE` say."""
+    """Its kind, or causes of its findings, if the title of their incident names these, as the phrases `mechanism` and `mechanism-CAUSE`
+    say."""
     of_first_broker: bool = False
     """It happened to its first broker; the other brokers of a finding noticed it."""
     explains: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
 """Records that are declared once: from a dataclass come the Arrow type, the row of a record, the record of a row, and the docs of columns.
 
-A field `name: Annotated[TYPE, "doc"]` is a column, others are not. TYPE is a str, int, bool, float or datetime, another record, a tuple of these, or one
-of them or None; `Int32`, or Annotated with an Arrow type, says in which type it is stored, `Named` under which name, and `Packed` by which
-functions. Functions are generated per class, as dataclasses generates __init__, so they take as long as those written by hand. Not here:
-any record.
+A field `name: Annotated[TYPE, "doc"]` is a column, others are not. TYPE is a str, int, bool, float or datetime, another record, a tuple of
+these, or one of them or None; `Int32`, or Annotated with an Arrow type, says in which type it is stored, `Named` under which name, and
+`Packed` by which functions. Functions are generated per class, as dataclasses generates __init__, so they take as long as those written by
+hand. Not here: any record.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of Arrow that wait on disk until they are read.
 
-Here: batches of rows whose columns are read one by one; few rows stay in memory, many are in a file without a name; and rows by the value of a
-column. Not here: rows as objects (rows), or which rows there are (forensics.incidents).
+Here: batches of rows whose columns are read one by one; few rows stay in memory, many are in a file without a name; and rows by the value
+of a column. Not here: rows as objects (rows), or which rows there are (forensics.incidents).
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, sc
 
 @contextmanager
 def _rarely_collected() -> Iterator[None]:
-    """A timeline is thousands of objects with a short life. With Python's default thresholds, the search for cycles among them takes a fifth
-    of the time of judging."""
+    """A timeline is thousands of objects with a short life. With Python's default thresholds, the search for cycles among them takes a
+    fifth of the time of judging."""
     before = gc.get_threshold()
     gc.set_threshold(100_000, 20, 20)
     try:
@@ -70,8 +70,8 @@ def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Clus
 
 
 def sorted_partitions(slices: Sequence[Callable[[], pa.Table]], cluster: Cluster) -> list[pa.RecordBatch]:
-    """Identified events with repeated lines folded and without those in the middle of quiet times, sorted by topic and partition. Each slice
-    opens one part of the events."""
+    """Identified events with repeated lines folded and without those in the middle of quiet times, sorted by topic and partition. Each
+    slice opens one part of the events."""
     events = drop_routine_lines(folded(slices, cluster), cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
     return events.to_batches(max_chunksize=4096)  # type: ignore[no-any-return]
 

@@ -1,7 +1,8 @@
 """Times as people read them: UTC, or the zone that `--display-timezone` names.
 
-Here: the forms that all outputs for people share, and the times in sentences converted from UTC. Not here: times that programs read (RFC 3339
-in UTC, forensics.model.findings.timestamp), the zones of log lines (forensics.model.clock.zones), or quoted lines, which stay as they are.
+Here: the forms that all outputs for people share, and the times in sentences converted from UTC. Not here: times that programs read (RFC
+3339 in UTC, forensics.model.findings.timestamp), the zones of log lines (forensics.model.clock.zones), or quoted lines, which stay as they
+are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Files and directories that exist either complete or not at all: everything that commands write goes through here.
 
-Here: temporary names, the rename into place, clean-up when a signal ends the process, and the check that neither evidence nor what a link of
-another user names is written to.
-Not here: the content of files, or other checks of a path (forensics.commands.targets).
+Here: temporary names, the rename into place, clean-up when a signal ends the process, and the check that neither evidence nor what a link
+of another user names is written to. Not here: the content of files, or other checks of a path (forensics.commands.targets).
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ LINKS = 40
 
 
 def resolved(path: str | Path) -> Path:
-    """The path without symbolic links. Raises OSError at a link of another user: with a link in a directory that both can write, such as /tmp,
-    that user could have any file of this one replaced. The system follows such links, depending on its settings."""
+    """The path without symbolic links. Raises OSError at a link of another user: with a link in a directory that both can write, such as
+    /tmp, that user could have any file of this one replaced. The system follows such links, depending on its settings."""
     place, rest, links = Path("/"), [*reversed(Path(path).absolute().parts[1:])], 0
     while rest:
         part = rest.pop()
@@ -58,7 +57,8 @@ def resolved(path: str | Path) -> Path:
 
 
 def forbidden(path: str | Path, evidence: Iterable[str]) -> str | None:
-    """Why nothing may be written at a path, if it is a file of the evidence or lies below it; otherwise None. Raises OSError as `resolved`."""
+    """Why nothing may be written at a path, if it is a file of the evidence or lies below it; otherwise None. Raises OSError as
+    `resolved`."""
     place = resolved(path)
     for one in evidence:
         read = Path(os.path.realpath(one))
@@ -105,8 +105,8 @@ def whole_path(path: Path, mode: int | None = None, *, new: bool = False) -> Ite
 
 @contextmanager
 def whole_directory(directory: Path, mode: int | None = None, *, replace: bool = False) -> Iterator[Path]:
-    """A temporary directory that is renamed into place when all is written, and removed if that fails or nothing was written. Raises OSError if
-    there is another content then, unless `replace`."""
+    """A temporary directory that is renamed into place when all is written, and removed if that fails or nothing was written. Raises
+    OSError if there is another content then, unless `replace`."""
     place = resolved(directory)
     _make(place.parent, mode)
     within = place.is_dir() and not _filled(place) and (place.samefile(".") or os.path.ismount(place))

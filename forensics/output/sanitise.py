@@ -1,6 +1,7 @@
 """Characters in evidence that control a terminal or are invisible, and those that the encoding of standard output lacks.
 
-Here: which characters these are, text without them, and what stands for them. Not here: their names in JSON and pages (json_text, html.safe).
+Here: which characters these are, text without them, and what stands for them. Not here: their names in JSON and pages (json_text,
+html.safe).
 """
 
 from __future__ import annotations

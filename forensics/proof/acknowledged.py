@@ -27,7 +27,8 @@ def excuse(part: Range, exact: bool, never_committed: bool, s: LeaderTransition)
 
 
 def _idempotent(part: Range, s: LeaderTransition) -> bool:
-    """Whether the batches of all lost records are on a disk, and all have producer ids. Batches at other offsets may have other producers."""
+    """Whether the batches of all lost records are on a disk, and all have producer ids. Batches at other offsets may have other
+    producers."""
     return any(
         _all_idempotent(part, [b for b in d.batches() if 0 <= b["leader_epoch"] < s.term.epoch]) for d in s.timeline.collected_logs.values()
     )
@@ -75,7 +76,8 @@ def _by_creation(batches: Sequence[Mapping[str, Any]], led: float, *, fewer: boo
 
 
 def _led_since(term: Term) -> datetime | None:
-    """When the new leader began to lead, or was asked to, by its own line. It was elected earlier; without that line it is unknown how much."""
+    """When the new leader began to lead, or was asked to, by its own line. It was elected earlier; without that line it is unknown how
+    much."""
     own = (e for e in term.evidence if e.event == "leader-start" or (e.reason == "received" and e.writer == term.leader))
     return next((e.at for e in own if e.at is not None), None)
 

@@ -18,8 +18,8 @@ _GOES_ON = ("skips", "skipped", "unknown", "reset", "returns", "went-back")
 
 
 def aftermath(loss: Statement, place: Place) -> Message | None:
-    """The effect of a loss: '158 offsets; still on broker 2's disk; group billing had committed beyond all of them'. None if only the number
-    is known."""
+    """The effect of a loss: '158 offsets; still on broker 2's disk; group billing had committed beyond all of them'. None if only the
+    number is known."""
     effects = (*_held(loss, place), *of_groups(place.clients, place))
     return said("aftermath/effects", effects=(_many(place), *effects)) if effects else None
 

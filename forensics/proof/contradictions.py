@@ -1,8 +1,8 @@
 """Statements about one partition that cannot all be true, and what rests on them.
 
 Here: the pairs that the timeline shows, without those that a restart, a missing line or a wrong order of lines explains; the hand-overs and
-the findings that rest on one. Not here: bounds of one cell that contradict each other (an empty cell of verdict), or the files of one replica
-(the rules checkpoint-inconsistent and epoch-history-damaged).
+the findings that rest on one. Not here: bounds of one cell that contradict each other (an empty cell of verdict), or the files of one
+replica (the rules checkpoint-inconsistent and epoch-history-damaged).
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def contradictions(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Contr
 
 
 def _of_one_process(c: Contradiction, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """The process that printed the one was not replaced before the other, and all its lines in between are in the evidence, in their order."""
+    """The process that printed the one was not replaced before the other, and all its lines in between are in the evidence, in their
+    order."""
     broker = c.one.writer
     if broker is None or not would_show(broker, cluster, ORDER, CLOCK, COMPLETE, of=timeline):
         return False

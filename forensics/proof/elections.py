@@ -95,7 +95,8 @@ def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> C
 
 
 def _statements(term: Term, timeline: PartitionTimeline) -> list[Event]:
-    """Lines that say that an election was unclean: the controller's about this one, or the new leader's that the partition is RECOVERING."""
+    """Lines that say that an election was unclean: the controller's about this one, or the new leader's that the partition is
+    RECOVERING."""
     lines = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader]
     if lines:
         later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]

@@ -446,8 +446,8 @@ def _removed_of(piece: RemovedRange, t: LeaderTransition) -> Removed:
 
 
 def _perhaps_sent_again(piece: RemovedRange, t: LeaderTransition) -> bool:
-    """The records may be those that are there now: a leader that was cut off appended them, no producer got an acknowledgement, and the producers
-    sent them again to the next leader. Not if that leader was elected uncleanly: then the older records had been committed."""
+    """The records may be those that are there now: a leader that was cut off appended them, no producer got an acknowledgement, and the
+    producers sent them again to the next leader. Not if that leader was elected uncleanly: then the older records had been committed."""
     if piece.replaced_by is None:
         return False
     after = next((e for order, e in sorted(by_order(t.timeline, t.cluster).items()) if order[0] > piece.replaced_by), None)
@@ -455,8 +455,8 @@ def _perhaps_sent_again(piece: RemovedRange, t: LeaderTransition) -> bool:
 
 
 def _maybe_deleted(removal: Removal, t: LeaderTransition) -> bool:
-    """Retention may have deleted the records of a log that came back empty, if no line would show that: server.log, which shows it, may begin
-    later than state-change.log, which shows that the log was empty at first."""
+    """Retention may have deleted the records of a log that came back empty, if no line would show that: server.log, which shows it, may
+    begin later than state-change.log, which shows that the log was empty at first."""
     if removal.cause not in OWN_LOSS or removal.start:
         return False
     replica = t.timeline.replicas[removal.broker]

@@ -1,8 +1,8 @@
 """Whether a replica that joined the ISR had all committed records (KAFKA-7128, Partition#maybeExpandIsr).
 
 Up to 2.0.0, a leader takes a replica into the ISR that has reached the leader's high watermark. A new leader's high watermark may be below
-records that an earlier leader committed, until the ISR has fetched from the new leader up to where it began. Later versions also require that
-the replica has reached where the leader began.
+records that an earlier leader committed, until the ISR has fetched from the new leader up to where it began. Later versions also require
+that the replica has reached where the leader began.
 
 Here: what proves it for one change of the ISR. Not here: the hand-overs that rest on it (transition).
 """
@@ -30,8 +30,8 @@ REMOVES_LAGGING: Version = (0, 9)
 
 
 def joined_with_all(joined: State, end: int, rows: Sequence[Handover], timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """A replica had all committed records since it joined the ISR with this state, or earlier in the same leader epoch. `end`: its log reached
-    this offset later. `rows`: the hand-overs up to then."""
+    """A replica had all committed records since it joined the ISR with this state, or earlier in the same leader epoch. `end`: its log
+    reached this offset later. `rows`: the hand-overs up to then."""
     known = versions(cluster, joined.leader, joined.at)
     if cluster.mode == "kraft" or (known and known[0] > LAST_UNCHECKED):
         return True

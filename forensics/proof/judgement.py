@@ -47,8 +47,8 @@ class Judgement:
 
 
 def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Sequence[str]) -> Judgement:
-    """The verdict on one incarnation of a partition, from its hand-overs. `contradictions`: what its logs show that contradicts the verdict that
-    no records are gone."""
+    """The verdict on one incarnation of a partition, from its hand-overs. `contradictions`: what its logs show that contradicts the verdict
+    that no records are gone."""
     since = next((s.at for s in timeline.states if s.known_epoch is not None and s.at is not None), None)
     until = min((at for at in (_last_seen(timeline, cluster), cluster.until) if at is not None), default=None)
     backwards = since is not None and until is not None and until + ISR_TOLERANCE < since

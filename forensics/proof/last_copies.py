@@ -1,7 +1,7 @@
 """The replicas that were last in sync, if none of them is there at the end of the evidence: their committed records may be lost for good.
 
-Here: whether all of them crashed or are on failed log directories. Not here: what a replica that came back had kept (handovers), or how long
-the partition had no leader (forensics.model.partition.leaderless).
+Here: whether all of them crashed or are on failed log directories. Not here: what a replica that came back had kept (handovers), or how
+long the partition had no leader (forensics.model.partition.leaderless).
 """
 
 from __future__ import annotations

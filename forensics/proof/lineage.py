@@ -113,9 +113,9 @@ def part(one: Lineage, other: Lineage) -> int | None:
 
 def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool | None]:
     """Each base offset at which both logs have a batch, with whether the batches are the same; None if the log cleaner may have made the
-    difference, or if the records may be equal (`repacked_batches`). The cleaner rewrites some batches and copies others unchanged, at its own
-    pace on each replica, and keeps their base offset, last offset and epoch (MemoryRecords.filterTo). A batch that lacks no records is as it
-    was appended."""
+    difference, or if the records may be equal (`repacked_batches`). The cleaner rewrites some batches and copies others unchanged, at its
+    own pace on each replica, and keeps their base offset, last offset and epoch (MemoryRecords.filterTo). A batch that lacks no records is
+    as it was appended."""
     a, b = (_by_offset(d, cleaned) for d in (one, other))
     return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
 

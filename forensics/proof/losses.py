@@ -52,8 +52,8 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What one hand-over lost: offsets that were in a log of an earlier leader and not in that of the new one. The log was cut once and at one
-    place, whatever is known of the records above."""
+    """What one hand-over lost: offsets that were in a log of an earlier leader and not in that of the new one. The log was cut once and at
+    one place, whatever is known of the records above."""
 
     parts: tuple[LostPart, ...]
     """By what is known of them, rising."""
@@ -156,9 +156,9 @@ def _reaches(removal: Removal, part: Range) -> bool:
 
 
 def holders(transition: LeaderTransition) -> Iterator[tuple[int, int, int]]:
-    """Brokers whose logs were not cut, each with the offset up to which its disk surely has the log, and that up to which it may have it. By the
-    collected files. A log that was not collected is as its lines say if its process did not crash since: a power loss takes what was not
-    flushed."""
+    """Brokers whose logs were not cut, each with the offset up to which its disk surely has the log, and that up to which it may have it.
+    By the collected files. A log that was not collected is as its lines say if its process did not crash since: a power loss takes what was
+    not flushed."""
     for removal in transition.removals:
         if removal.cause in ("left-behind", "stray"):
             broker, left = removal.broker, removal.cause == "left-behind"
@@ -199,8 +199,8 @@ def loss_of(row: Handover, transition: LeaderTransition) -> Loss | None:
 
 
 def _by_holder(part: LostPart, transition: LeaderTransition) -> Iterator[LostPart]:
-    """The part, split where a disk that still has some of it ends, each with those that have all of it. If its own end is open, more than is
-    known may be on that disk."""
+    """The part, split where a disk that still has some of it ends, each with those that have all of it. If its own end is open, more than
+    is known may be on that disk."""
     disks, end = list(holders(transition)), part.offsets.end
     inside = sorted({to for _, *both in disks for to in both if end is not None and part.offsets.start < to < end})
     for start, stop in pairwise((part.offsets.start, *inside, end)):
@@ -238,9 +238,9 @@ class Doubt:
     """Records from `start` on may be gone with the term of `transition`. No evidence shows whether there were any, or how far they went."""
 
     how: str
-    """'alone': a leader that kept running after another was elected cut its log to its high watermark when it followed. Before leader epochs
-    no line shows what only it had appended. 'unflushed': every in-sync replica stopped uncleanly. 'emptied': the only in-sync replica led on with
-    an empty log that had begun at `start`."""
+    """'alone': a leader that kept running after another was elected cut its log to its high watermark when it followed. Before leader
+    epochs no line shows what only it had appended. 'unflushed': every in-sync replica stopped uncleanly. 'emptied': the only in-sync
+    replica led on with an empty log that had begun at `start`."""
     start: int
     transition: LeaderTransition
     brokers: tuple[int, ...]

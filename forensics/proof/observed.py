@@ -1,4 +1,5 @@
-"""Where the log on a collected disk ended, and whether a log end or a high watermark was seen before a broker took part in a later leader epoch.
+"""Where the log on a collected disk ended, and whether a log end or a high watermark was seen before a broker took part in a later leader
+epoch.
 
 The line with which a broker enters a leader epoch may be missing, so its next line, or a file of its, may be of a later epoch than the last
 one in its lines. Here: the proofs that it is not. Not here: what follows from the log end or the high watermark (removed).
@@ -24,8 +25,8 @@ _DECIDES = frozenset({"metadata", "decided"})
 
 
 def within_epoch(epoch: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """Whether the broker had been in no later leader epoch when its log was as this line or file shows: by its own lines before or after, or
-    because the next leader epoch began so much later that no error of the clocks explains it."""
+    """Whether the broker had been in no later leader epoch when its log was as this line or file shows: by its own lines before or after,
+    or because the next leader epoch began so much later that no error of the clocks explains it."""
     if shown.line is not None and not would_show(shown.writer, cluster, ORDER, CLOCK):
         return False
     replica = timeline.replicas.get(shown.writer) if shown.writer is not None else None

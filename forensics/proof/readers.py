@@ -1,10 +1,10 @@
-"""The effect of a loss on consumer groups: which groups had committed beyond lost records, and which groups do not get the records written in
-their place.
+"""The effect of a loss on consumer groups: which groups had committed beyond lost records, and which groups do not get the records written
+in their place.
 
 Here: the position of each group when the records were lost, by its commits, what happens when it goes on from there, and its members. Not
-here: the loss (losses), or how a commit is read (parsers.formats.group_offsets, parsers.formats.share_states). A commit at offset O does not prove
-that the offsets below O were read: a group may begin at the end of the log (auto.offset.reset=latest), be reset, or get the commits of another
-cluster (MirrorMaker 2).
+here: the loss (losses), or how a commit is read (parsers.formats.group_offsets, parsers.formats.share_states). A commit at offset O does
+not prove that the offsets below O were read: a group may begin at the end of the log (auto.offset.reset=latest), be reset, or get the
+commits of another cluster (MirrorMaker 2).
 
 A consumer goes on at its commit, whatever record is there now. If the commit is beyond the log's end, the broker refuses, and
 auto.offset.reset decides (OffsetOutOfRangeException). Consumers that commit leader epochs ask where that epoch ended before they go on, and

@@ -1,4 +1,5 @@
-"""What would contradict a finding, asked before it is made. Each rule names its refuters in forensics/rules/KIND.toml, or says why it needs none.
+"""What would contradict a finding, asked before it is made. Each rule names its refuters in forensics/rules/KIND.toml, or says why it needs
+none.
 
 Here: the refuters by name; each returns two statements that cannot both be true, or None. Not here: which kind has which, what becomes of a
 finding that is refuted (forensics.incidents.judging), or statements that contradict each other without a finding (contradictions).

@@ -224,8 +224,8 @@ def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
 
 
 def began_after(term: Term, events: Sequence[Event], timeline: PartitionTimeline) -> bool:
-    """Whether the term's leader began it after these events, by the order of its own lines. True for events of other brokers, and if its own
-    line about the term is not in the evidence."""
+    """Whether the term's leader began it after these events, by the order of its own lines. True for events of other brokers, and if its
+    own line about the term is not in the evidence."""
     begun, own = _places_of(term, events, timeline)
     return begun is None or all(place < begun for place in own)
 
@@ -271,7 +271,8 @@ def _restarted_without(removal: Removal, term: Term, timeline: PartitionTimeline
 
 
 def _begins_at(removal: Removal, term: Term) -> bool:
-    """The log of the leader ended where the removal begins; a log that was created again ends at 0, whatever retention had deleted before."""
+    """The log of the leader ended where the removal begins; a log that was created again ends at 0, whatever retention had deleted
+    before."""
     return term.start_offset == removal.start or (removal.cause == "empty" and term.start_offset == 0)
 
 
@@ -334,9 +335,9 @@ def _first_missing(term: Term, known: Term, removal: Removal, timeline: Partitio
 
 
 def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> tuple[int, int] | None:
-    """Start of the removed records at whose offsets the leader had others of an older epoch, and this epoch: a replica that had left the ISR
-    before they were written, and had more of the older records, was elected uncleanly. The start of its term in its lineage shows where its
-    log ended then."""
+    """Start of the removed records at whose offsets the leader had others of an older epoch, and this epoch: a replica that had left the
+    ISR before they were written, and had more of the older records, was elected uncleanly. The start of its term in its lineage shows where
+    its log ended then."""
     if removal.epoch is None or removal.epoch >= term.epoch:
         return None
     lineage = lineages(timeline).get(term.leader)

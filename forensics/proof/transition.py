@@ -118,8 +118,8 @@ class LeaderTransition:
         return self.member_behind(self.leader, self.term.at_least)
 
     def member_behind(self, broker: int, end: int) -> State | None:
-        """The same of a member of the ISR whose log ended at `end` or beyond. A broker that has led since it joined had all when it was elected.
-        If no line shows how it joined, it did so after the last state without it."""
+        """The same of a member of the ISR whose log ended at `end` or beyond. A broker that has led since it joined had all when it was
+        elected. If no line shows how it joined, it did so after the last state without it."""
         states, joined = self.timeline.states, None
         for place in reversed(range(bisect_left(states, self.term.epoch, key=lambda s: s.leader_epoch))):
             state = states[place]
@@ -464,8 +464,8 @@ class LeaderTransition:
 
     @cached_property
     def _unfenced(self) -> bool:
-        """KRaft: it was elected as the controller counted its process as alive again, and that process had registered before the term before.
-        The broker epoch of a process is the offset of its registration in the metadata log (KIP-631)."""
+        """KRaft: it was elected as the controller counted its process as alive again, and that process had registered before the term
+        before. The broker epoch of a process is the offset of its registration in the metadata log (KIP-631)."""
         states = [term.state for term in (self.term, self.before) if term is not None and term.state is not None]
         records = [next((e for e in (s.event, *s.also) if e.metadata_offset is not None and e.at is not None), None) for s in states]
         if len(records) < 2 or (elected := records[0]) is None or (led := records[1]) is None:

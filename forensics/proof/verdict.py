@@ -12,9 +12,9 @@ wider cell can only say less:
 
 To check the verdicts of a case by hand: read its table `handovers`, group the rows by partition, and call `verdict(rows_of(records))`.
 
-Why it is a proof: a replica in the ISR has all committed records (KIP-101, KIP-966), up to 2.0.0 with an exception (forensics.proof.joining).
-So nothing committed is lost in a hand-over to a member of the ISR that kept its log. Where no such leader took over, the ends of the logs and
-the high watermark decide.
+Why it is a proof: a replica in the ISR has all committed records (KIP-101, KIP-966), up to 2.0.0 with an exception
+(forensics.proof.joining). So nothing committed is lost in a hand-over to a member of the ISR that kept its log. Where no such leader took
+over, the ends of the logs and the high watermark decide.
 """
 
 from __future__ import annotations
@@ -298,8 +298,9 @@ def losses(number: int, row: Handover) -> Iterator[Lost]:
 
 
 def _unbounded(row: Handover, known: Sequence[Removed], end: int) -> bool:
-    """The lost log may have gone on: none of those that had the most is known to have ended there, or a crash of the only in-sync replica may
-    have taken more than any log shows, even if the log that came back has an exact end. What it had before the crash may be known, too."""
+    """The lost log may have gone on: none of those that had the most is known to have ended there, or a crash of the only in-sync replica
+    may have taken more than any log shows, even if the log that came back has an exact end. What it had before the crash may be known,
+    too."""
     furthest = [r for r in known if r.end.at_least == end]
     if any(r.broker == row.old_leader and r.how in ("restart", "empty") and r.end.exact for r in furthest):
         return False

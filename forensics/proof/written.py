@@ -24,8 +24,8 @@ _NEXT = named("segment-roll", "producer-snapshot")
 
 
 def written(part: Range, transition: LeaderTransition, saved: Salvageable) -> Written:
-    """When the offsets of `part`, which are missing in the term of `transition`, were appended. Copies of all of these records show it best, then
-    the last record before them, then the brokers' lines. Bounds that contradict each other are not known."""
+    """When the offsets of `part`, which are missing in the term of `transition`, were appended. Copies of all of these records show it
+    best, then the last record before them, then the brokers' lines. Bounds that contradict each other are not known."""
     begin, end = _bounds(part, transition)
     if saved.held and not saved.missing:
         first = min((p.first for p in saved.producers if p.first is not None), default=None)

@@ -1,11 +1,13 @@
 """All rules. KIND.toml declares a kind of finding and its words; KIND.py, next to it, has the functions that find it, or `detector` in
 KIND.toml names the module in detectors/ that finds a family of kinds.
 
-Here: how they become a Rule, also those of the user's files. Not here: whether these are valid (forensics.own_rules), their sentences (forensics.words), or what runs where (forensics.incidents.judging).
+Here: how they become a Rule, also those of the user's files. Not here: whether these are valid (forensics.own_rules), their sentences
+(forensics.words), or what runs where (forensics.incidents.judging).
 
-A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
-(the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
-Their findings get the kind of the file, and its level if they have no severity.
+A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster,
+partitions)`, `after_rules(cluster, partitions, found)`, `READS` (the facts that they read), `refuted(finding, timeline)` (it casts no doubt
+on the partition), and `merged(first, group)` (values of findings that became one). Their findings get the kind of the file, and its level
+if they have no severity.
 """
 
 from __future__ import annotations

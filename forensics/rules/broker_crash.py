@@ -41,7 +41,8 @@ class Crash:
 
     @property
     def end(self) -> datetime | None:
-        """When the broker was restarted, if its own log shows that. Its clock may have been set back before: then, not before its last line."""
+        """When the broker was restarted, if its own log shows that. Its clock may have been set back before: then, not before its last
+        line."""
         return max(self.back, self.time.start or self.back) if self.missing is None and self.back is not None else None
 
 

@@ -44,8 +44,8 @@ def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline, clust
 
 
 def _lower(broker: int, checkpoint: Event, timeline: PartitionTimeline) -> Event | None:
-    """The high watermark of another in-sync replica that was not written to at that time, if it is lower. Then the log of the broker did not
-    grow either while its files were copied."""
+    """The high watermark of another in-sync replica that was not written to at that time, if it is lower. Then the log of the broker did
+    not grow either while its files were copied."""
     for other, disk in sorted(timeline.collected_logs.items()):
         mark = at_rest(disk) if other != broker and {other, broker} <= {*timeline.standing.isr} else None
         lower = mark is not None and (mark.offset or 0) < (checkpoint.offset or 0)

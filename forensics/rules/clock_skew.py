@@ -1,7 +1,7 @@
 """clock-skew: the clock of a node was wrong.
 
-Here: the texts for a clock error that exceeds its uncertainty, for a clock that was set back, and for lines with other dates than records. Not here: the estimate (forensics.model.clock.clocks). A time zone other than UTC
-is not an error.
+Here: the texts for a clock error that exceeds its uncertainty, for a clock that was set back, and for lines with other dates than records.
+Not here: the estimate (forensics.model.clock.clocks). A time zone other than UTC is not an error.
 """
 
 from __future__ import annotations

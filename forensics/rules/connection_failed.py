@@ -1,7 +1,7 @@
 """connection-failed: other nodes could not connect to a node for longer than a restart takes.
 
-Here: connections between nodes of the cluster. Not here: nodes that were down then (broker_crash, controlled_shutdown, controller_crash), refused
-identities (authentication_failed).
+Here: connections between nodes of the cluster. Not here: nodes that were down then (broker_crash, controlled_shutdown, controller_crash),
+refused identities (authentication_failed).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """controller-crash: a node that is only a controller ended without a shutdown.
 
-Here: KRaft nodes with the role controller alone. Not here: brokers, with the role controller or without (broker_crash), or a quorum that lost its
-majority (quorum_lost).
+Here: KRaft nodes with the role controller alone. Not here: brokers, with the role controller or without (broker_crash), or a quorum that
+lost its majority (quorum_lost).
 """
 
 from __future__ import annotations

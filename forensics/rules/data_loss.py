@@ -88,7 +88,8 @@ def _old_directory(
 
 
 def _new_directory(removal: Removal, at: datetime, timeline: PartitionTimeline) -> tuple[str, ...]:
-    """The directory of the empty log by the line about the log itself: a broker prints the absolute path there, but a setting may be relative."""
+    """The directory of the empty log by the line about the log itself: a broker prints the absolute path there, but a setting may be
+    relative."""
     loads = (e for e in timeline.of("log-load", "log-created") if e.writer == removal.broker and e.directory and e.at and e.at >= at)
     return tuple(e.directory for e in loads if e.directory)[:1]
 
@@ -142,8 +143,8 @@ def _with(finding: Finding, transition: LeaderTransition, timeline: PartitionTim
 
 
 def _appended(finding: Finding, transition: LeaderTransition, saved: Salvageable) -> Written:
-    """When the records were written. Those of an earlier partition of this name were in their log before this partition had it: its terms do not
-    show since when."""
+    """When the records were written. Those of an earlier partition of this name were in their log before this partition had it: its terms
+    do not show since when."""
     if finding.cause != FOREIGN:
         return written(
             Range(finding.offsets[0].start, None if finding.parts[-1].offsets.end is None else finding.offsets[-1].end), transition, saved

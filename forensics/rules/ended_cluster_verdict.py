@@ -1,7 +1,7 @@
 """ended-cluster-verdict: a partition of a cluster that has ended lost records, or may have.
 
-Here: the verdict on these partitions, which are in no list of partitions. Not here: the records (data_loss), or partitions of the cluster that
-exists at the end, each of which has its verdict in the report.
+Here: the verdict on these partitions, which are in no list of partitions. Not here: the records (data_loss), or partitions of the cluster
+that exists at the end, each of which has its verdict in the report.
 """
 
 from __future__ import annotations

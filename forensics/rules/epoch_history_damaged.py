@@ -100,8 +100,8 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
 
 
 def _misplaced(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
-    """Records before the start of their epoch, or after the start of a later one, by the epoch file; records whose epochs fall. Retention moves
-    the first entry of the file to the log start offset. In a log from another cluster epochs begin again."""
+    """Records before the start of their epoch, or after the start of a later one, by the epoch file; records whose epochs fall. Retention
+    moves the first entry of the file to the log start offset. In a log from another cluster epochs begin again."""
     replica, segment = timeline.replicas.get(disk.broker), disk.end_event()
     if inherited(timeline, cluster) or disk.tail_damaged or segment is None:
         return

@@ -1,7 +1,7 @@
 """fetch-failing: the fetches of a follower failed for longer than a leader change takes, so its replica does not advance.
 
-Here: errors that the fetcher tries again, and those with which a log ends. Not here: fetchers that ended or gave the partition up (fetcher_dead), leaders that cannot be
-reached (connection_failed), failed log directories (log_dir_failure).
+Here: errors that the fetcher tries again, and those with which a log ends. Not here: fetchers that ended or gave the partition up
+(fetcher_dead), leaders that cannot be reached (connection_failed), failed log directories (log_dir_failure).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """log-dir-emptied: a broker came back without logs that it had: a log directory was emptied, or a disk or the machine was replaced.
 
-Here: the broker, the time and the partitions. Not here: the records that were lost with the logs (data_loss), replicas that were still in the
-ISR with an empty log (empty_replica_joins), and log directories that failed (log_dir_failure).
+Here: the broker, the time and the partitions. Not here: the records that were lost with the logs (data_loss), replicas that were still in
+the ISR with an empty log (empty_replica_joins), and log directories that failed (log_dir_failure).
 """
 
 from __future__ import annotations

@@ -72,8 +72,9 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
 
     A tail that differs is truncated when its replica rejoins, unless the same leader epoch wrote it; in a log that was brought from another
     cluster (`brought`) the same number may be an epoch of that cluster. Kafka never compares records again that are below records of both
-    logs, or on in-sync replicas. The log cleaner may have caused the difference if the topic's cleanup.policy is unknown and the records are
-    compressed: then it is not proven. Nor is it if the records may be equal, or if nothing shows that both directories are of one topic.
+    logs, or on in-sync replicas. The log cleaner may have caused the difference if the topic's cleanup.policy is unknown and the records
+    are compressed: then it is not proven. Nor is it if the records may be equal, or if nothing shows that both directories are of one
+    topic.
     """
     same = same_batches(one, other, cleaned)
     repacked = repacked_batches(one, other, cleaned)

@@ -1,4 +1,5 @@
-"""offset-commit-loss: a partition of an internal topic lost committed offsets of consumer groups, or states of share groups or transactions.
+"""offset-commit-loss: a partition of an internal topic lost committed offsets of consumer groups, or states of share groups or
+transactions.
 
 Here: the consequences of losses (forensics.proof.losses) of __consumer_offsets, __share_group_state and __transaction_state. Not here: the
 offsets and the cause of the loss (data_loss).

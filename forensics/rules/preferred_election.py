@@ -29,8 +29,8 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 
 
 def _trigger(lines: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[str | None, Event | None]:
-    """A key of TRIGGERS and the line that shows it, if any; None if the trigger is unknown. Before 2.4, and in KRaft, the controller does not
-    print the trigger, but the lines of its own rounds show them."""
+    """A key of TRIGGERS and the line that shows it, if any; None if the trigger is unknown. Before 2.4, and in KRaft, the controller does
+    not print the trigger, but the lines of its own rounds show them."""
     if named := next((e for e in lines if e.value in TRIGGERS), None):
         return named.value, named
     for e in timeline.of("tool-election"):

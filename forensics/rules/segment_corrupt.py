@@ -1,7 +1,7 @@
 """segment-corrupt: a segment file contains invalid batches, or batches whose offsets contradict each other.
 
-Here: damage in the collected logs, and the other logs that have valid batches at these offsets. Not here: damage that a broker found when it
-loaded its log (data_loss, log_wiped_at_load), checkpoints (checkpoint_corrupt), and the torn end after an unclean stop.
+Here: damage in the collected logs, and the other logs that have valid batches at these offsets. Not here: damage that a broker found when
+it loaded its log (data_loss, log_wiped_at_load), checkpoints (checkpoint_corrupt), and the torn end after an unclean stop.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ def _lost(batch: Mapping[str, Any], loss: Loss) -> bool:
 
 
 def find_hanging(where: str, cluster: Cluster) -> tuple[Message, ...]:
-    """The step that finds hanging transactions, if the brokers support it. The tool and the requests that it sends came with 3.0 (KIP-664)."""
+    """The step that finds hanging transactions, if the brokers support it. The tool and the requests that it sends came with 3.0
+    (KIP-664)."""
     known = versions(cluster)
     return (said("coordinator/find-hanging", where=where),) if not known or known[0] >= (3, 0) else ()
 

@@ -114,8 +114,8 @@ def _steps(target: str, raised: Sequence[_Raised], left: Mapping[str, Sequence[i
 
 
 def _raised(cluster: Cluster) -> list[_Raised]:
-    """The changes of the protocol version of each broker in ZooKeeper mode, and of the metadata version, in order of time. In KRaft mode the
-    protocol version that a broker prints is the default of its software."""
+    """The changes of the protocol version of each broker in ZooKeeper mode, and of the metadata version, in order of time. In KRaft mode
+    the protocol version that a broker prints is the default of its software."""
     found = list(_metadata(cluster))
     for node in (n for n in cluster.nodes.values() if n.broker):
         last: tuple[str, Event] | None = None

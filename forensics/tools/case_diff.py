@@ -1,6 +1,7 @@
 """The differences between two cases: of two collections of one cluster, or of two versions of the tool.
 
-Here: verdicts of partitions, findings, brokers and files, compared. Not here: opening cases (forensics.case), or the output (forensics.views.diff).
+Here: verdicts of partitions, findings, brokers and files, compared. Not here: opening cases (forensics.case), or the output
+(forensics.views.diff).
 """
 
 from __future__ import annotations

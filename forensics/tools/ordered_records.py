@@ -3,8 +3,8 @@
 Here: which records are selected, and the UTC time and sort key of each. Not here: how a log is cut into records (parsers.records), how
 clocks are estimated (forensics.model.clock.clocks), or the sorting (spark.sorting).
 
-Records are ordered by corrected time, but no log is ever reordered: a record counts as no earlier than those before it in its file, or in its
-part of a joined file.
+Records are ordered by corrected time, but no log is ever reordered: a record counts as no earlier than those before it in its file, or in
+its part of a joined file.
 """
 
 from __future__ import annotations
@@ -181,8 +181,8 @@ class Merger:
     log_patterns: tuple[str, ...] = ()
     stated: bool = True
     parts: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """Sources whose records are not in the order in which they were written (Cluster.parts). Those whose newest record comes first are numbered
-    downwards from -1."""
+    """Sources whose records are not in the order in which they were written (Cluster.parts). Those whose newest record comes first are
+    numbered downwards from -1."""
 
     def rows(self, units: Iterable[Unit]) -> Iterator[Row]:
         for log in logs(units, self.kinds, self.log_patterns, stated=self.stated):

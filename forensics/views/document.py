@@ -64,8 +64,8 @@ WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller 
 
 
 def rules_digest() -> str:
-    """Digest of everything that determines results: rules, also the user's, patterns, thresholds and the code that reads, orders and judges.
-    Two reports with the same digest were made by the same program, whatever its version is called."""
+    """Digest of everything that determines results: rules, also the user's, patterns, thresholds and the code that reads, orders and
+    judges. Two reports with the same digest were made by the same program, whatever its version is called."""
     own = sorted(file.sha256 for file in rule_files.in_force())
     return _digest_of_program() if not own else f"sha256:{hashlib.sha256(' '.join((_digest_of_program(), *own)).encode()).hexdigest()}"
 
@@ -119,8 +119,8 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether everything was judged: no files of another cluster, none that could not be read to its end, some partition, and none in scope
-        whose verdict is open for lack of evidence."""
+        """Whether everything was judged: no files of another cluster, none that could not be read to its end, some partition, and none in
+        scope whose verdict is open for lack of evidence."""
         read = not any(s.problem for s in self.cluster.sources)
         return read and not self.cluster.not_judged and bool(self.all_partitions) and not any(map(lacks_evidence, self.partitions))
 

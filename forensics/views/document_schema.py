@@ -1,7 +1,7 @@
 """The JSON Schema of the report (`--json`), of the summary of an audit, and of the difference between two cases (`diff --json`).
 
-Here: the schemas, with the values of fields that have a fixed set. A field that a document has and its schema does not is an error, which the
-tests find. Not here: the documents (document, clusters, diff), or the schemas of tables (forensics.case.table_schema).
+Here: the schemas, with the values of fields that have a fixed set. A field that a document has and its schema does not is an error, which
+the tests find. Not here: the documents (document, clusters, diff), or the schemas of tables (forensics.case.table_schema).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The first screen: what happened, why, in which order, whether it is over, and what to do, as values that each format draws.
 
-Here: what is on it, each fact once. Not here: the verdict (headline), the losses (losses), the steps (steps), the words (forensics.words), or the
-look of a format.
+Here: what is on it, each fact once. Not here: the verdict (headline), the losses (losses), the steps (steps), the words (forensics.words),
+or the look of a format.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ def _day(report: Report, story: Sequence[StoryLine], ranges: Sequence[LostRange]
 
 
 def _copies(gone: Sequence[LostRange]) -> Iterator[str]:
-    """Who had read the lost records, the collected files with some, and disks that had all of them, unless the first step is to find these."""
+    """Who had read the lost records, the collected files with some, and disks that had all of them, unless the first step is to find
+    these."""
     if groups := tuple(dict.fromkeys(group for r in gone for group in r.groups)):
         yield text(said("first-screen/read", groups=groups))
     found = [r.place.salvageable for r in gone if r.place.salvageable is not None]
@@ -182,7 +183,8 @@ def _place(e: Evidence) -> str:
 
 
 def _setting(report: Report, lost: Sequence[Finding]) -> str | None:
-    """The most severe setting of which a loss of these partitions was a consequence; if something else lost them, the one that made that possible."""
+    """The most severe setting of which a loss of these partitions was a consequence; if something else lost them, the one that made that
+    possible."""
     names = {p.name for f in lost for p in places(f)}
     indirect = any(f.cause in _KINDS for f in lost)
     for f in of_purpose(report.findings, Purpose.SETTING):
@@ -286,7 +288,8 @@ def _few(found: Iterable[Happening]) -> Iterator[Happening]:
 
 
 def _cuts(gone: Sequence[LostRange]) -> Iterator[StoryLine]:
-    """When replicas removed the lost records from their logs: the first time of each broker, with offsets if they are the same everywhere."""
+    """When replicas removed the lost records from their logs: the first time of each broker, with offsets if they are the same
+    everywhere."""
     by_broker: dict[object, list[dict[str, object]]] = defaultdict(list)
     for f in dict.fromkeys(r.finding for r in gone):
         removed = f.known.get("removed")

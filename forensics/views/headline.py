@@ -1,7 +1,7 @@
 """The overall verdict: one word, the counts, and the sentences at the top of every format.
 
-Here: the sum of the verdicts on partitions and of the losses. Not here: the verdict on a partition (forensics.proof.verdict), the words of a
-scope (scope), or present failures (impact).
+Here: the sum of the verdicts on partitions and of the losses. Not here: the verdict on a partition (forensics.proof.verdict), the words of
+a scope (scope), or present failures (impact).
 
 The verdict never exceeds what is proven: a partition that cannot be judged is described differently from an intact one.
 """
@@ -41,8 +41,8 @@ AFFECTS = LEVELS.index("medium")
 
 
 def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
-    """'found', 'excluded' (each partition is proven intact, or only tails were cut) or 'unknown'. Partitions of earlier clusters count, too:
-    a topic of the same name does not bring their records back."""
+    """'found', 'excluded' (each partition is proven intact, or only tails were cut) or 'unknown'. Partitions of earlier clusters count,
+    too: a topic of the same name does not bring their records back."""
     verdicts = {p["verdict"] for p in states}
     ended = {f.cause for f in of_purpose(findings, Purpose.EARLIER_VERDICT)}
     if LOST in verdicts | ended or GONE in (kinds := {part.kind for *_, part in lost_parts(findings)}):
@@ -77,8 +77,8 @@ class Headline:
     loss: str
     """'found', 'excluded' or 'unknown'."""
     tone: str
-    """How the headline is coloured: as `loss`, 'broken' (nothing known to be lost, but something is unusable now), or 'affected' (records that
-    were acknowledged are gone, or something did not work). 'excluded' only if nothing is known to be lost outside the scope."""
+    """How the headline is coloured: as `loss`, 'broken' (nothing known to be lost, but something is unusable now), or 'affected' (records
+    that were acknowledged are gone, or something did not work). 'excluded' only if nothing is known to be lost outside the scope."""
     title: str
     """A few words: what happened, and whether committed data was lost, with the scope if there is one."""
     lines: tuple[VerdictLine, ...]
@@ -167,7 +167,8 @@ def _title(
     ranges: Sequence[LostRange],
     incident: Sequence[VerdictLine],
 ) -> str:
-    """What happened, the verdict, the number of partitions that clients cannot use now, the scope, and whether another cluster was not judged."""
+    """What happened, the verdict, the number of partitions that clients cannot use now, the scope, and whether another cluster was not
+    judged."""
     title = TITLES.get(loss, NOT_KNOWN)
     if lost := [r for r in ranges if r.kind == GONE]:
         title = f"{title}: {_line('lost', loss, **_of(lost, COMMITTED)).text}"
@@ -210,7 +211,8 @@ def _is_gone(f: Finding) -> bool:
 
 
 def _lead(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings of the kind that is the main point if no records are lost: of the worst severity, causes and outages before their effects."""
+    """The findings of the kind that is the main point if no records are lost: of the worst severity, causes and outages before their
+    effects."""
     labelled = [f for f in findings if rule_of(f.kind).label and not _is_gone(f) and not f.cluster and f.confidence != "possible"]
     if not labelled:
         return ()

@@ -1,6 +1,7 @@
 """What does not work when the evidence ends, and the disks with the only copy of lost data.
 
-Here: the lines, made from findings and the states of partitions. Not here: losses (losses), the sentence above them (headline), or a format.
+Here: the lines, made from findings and the states of partitions. Not here: losses (losses), the sentence above them (headline), or a
+format.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def _alone(states: Sequence[Mapping[str, Any]]) -> Mapping[int, list[str]]:
 
 
 def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[int]]) -> Iterator[str]:
-    """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait. `running`: the
-    brokers that were running when the evidence ends."""
+    """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait.
+    `running`: the brokers that were running when the evidence ends."""
     by_brokers: dict[tuple[tuple[int, ...], bool], dict[str, None]] = defaultdict(dict)
     for place in (p for f in findings if f.loss and f.severity not in MINOR for p in places(f)):
         for sure, brokers in zip((True, False), disks(place.parts), strict=True):

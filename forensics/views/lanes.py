@@ -1,7 +1,7 @@
 """A partition's timeline for a terminal, with a lane for each broker, and as JSON, schema kafka-forensics/timeline/1.
 
-Here: columns, marks, wrapping and the document. Not here: the entries (forensics.views.story). Log text is hostile: control characters never
-reach the terminal, text is never interpreted as markup, and text stays in its column.
+Here: columns, marks, wrapping and the document. Not here: the entries (forensics.views.story). Log text is hostile: control characters
+never reach the terminal, text is never interpreted as markup, and text stays in its column.
 """
 
 from __future__ import annotations

@@ -86,7 +86,8 @@ class LostRange:
 
     @property
     def size(self) -> str:
-        """'158 records', 'at least 158 records', or '158 offsets, compacted' if some offsets may have no record; empty if its end is unknown."""
+        """'158 records', 'at least 158 records', or '158 offsets, compacted' if some offsets may have no record; empty if its end is
+        unknown."""
         if self.count is None:
             return ""
         number = _at_least(counted(self.count, "record" if self.records is not None else "offset"), self.more)

@@ -1,6 +1,7 @@
 """Log records of all brokers as lines of text or of JSON.
 
-Here: the display of one record. Not here: order and choice of records (forensics.tools.ordered_records), or the definition of a record (parsers.records).
+Here: the display of one record. Not here: order and choice of records (forensics.tools.ordered_records), or the definition of a record
+(parsers.records).
 """
 
 from __future__ import annotations

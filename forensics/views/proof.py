@@ -1,7 +1,7 @@
 """The proof of a verdict in words: the table of hand-overs as a terminal, a page and the JSON report show it.
 
-Here: what each cell says, what a row shows to be lost, which rows matter, and the rows as JSON. Not here: the table itself (forensics.proof),
-or how it looks (proof_lines, html).
+Here: what each cell says, what a row shows to be lost, which rows matter, and the rows as JSON. Not here: the table itself
+(forensics.proof), or how it looks (proof_lines, html).
 """
 
 from __future__ import annotations

@@ -50,6 +50,7 @@ SEEN = pa.schema(
         documented("gone", _TIME, "start of the run whose results did not contain the finding any more, in UTC; null: they contain it"),
     ]
 )
-"""One row for each finding that a run ever had. A finding whose offsets or times changed with more evidence stays one row, with its new id."""
+"""One row for each finding that a run ever had. A finding whose offsets or times changed with more evidence stays one row, with its new
+id."""
 LISTED = 1000
 """Partitions with a worse verdict that are kept by name; all are counted."""

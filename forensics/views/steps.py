@@ -28,8 +28,8 @@ SERIOUS = LEVELS[LEVELS.index("high") :]
 
 
 def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
-    """The steps for known losses, for partitions that could not be judged, and of other serious findings, in the order of the findings, but those
-    that save something first. A step for several partitions is listed once."""
+    """The steps for known losses, for partitions that could not be judged, and of other serious findings, in the order of the findings, but
+    those that save something first. A step for several partitions is listed once."""
     partitions: dict[Step, dict[str, None]] = {}
     for own in _in_turns(findings, states):
         partitions.setdefault(own._replace(partitions=()), {}).update(dict.fromkeys(own.partitions))

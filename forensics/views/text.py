@@ -1,7 +1,7 @@
 """What a terminal shows: the first screen, the text to paste, and with `--all` also every loss, finding, step and limit.
 
-Here: the look. Not here: the content of the first screen (first_screen), or the findings themselves. Log text is hostile: control characters
-never reach the terminal, and markup in it is printed literally.
+Here: the look. Not here: the content of the first screen (first_screen), or the findings themselves. Log text is hostile: control
+characters never reach the terminal, and markup in it is printed literally.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The catalogue of messages: the templates of a finding, of a step, or of a phrase, by their id 'FILE/NAME'.
 
-The messages of a rule are in its file, forensics/rules/KIND.toml, those of causes in forensics/model/presence/causes.toml, all others in the
-files of forensics/words:
+The messages of a rule are in its file, forensics/rules/KIND.toml, those of causes in forensics/model/presence/causes.toml, all others in
+the files of forensics/words:
 
     [message.NAME]        of a finding: `summary`; `many`, the summary if it affected several partitions; `explanation` and `next_steps`,
                           lists of sentences. A step that saves what a later one may destroy begins with `!`.

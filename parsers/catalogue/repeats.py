@@ -29,7 +29,8 @@ class Repeats:
         self._leaving_out = False
 
     def without(self, run: WriterRun, *, of_store: bool) -> WriterRun:
-        """The lines of the run that are not repeated. Unless they are from a log store, lines next to each other do not count as repetitions."""
+        """The lines of the run that are not repeated. Unless they are from a log store, lines next to each other do not count as
+        repetitions."""
         kept = list(self._kept(run, of_store))
         return run if len(kept) == len(run) else run.at(kept)
 

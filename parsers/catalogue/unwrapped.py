@@ -119,8 +119,8 @@ class Unwrapped(Reading):
         }
 
     def span(self) -> Row:
-        """First and last time of a source whose newest record comes first, in the order of the file, or whose records have only the times of their
-        wrapper; nothing for others."""
+        """First and last time of a source whose newest record comes first, in the order of the file, or whose records have only the times
+        of their wrapper; nothing for others."""
         if self.ends:
             return {"first": self.ends[0], "last": self.ends[-1], "last_own": None}
         first, last = (time_of(self.received[0]), time_of(self.received[-1])) if self.received else (None, None)

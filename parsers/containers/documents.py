@@ -1,7 +1,8 @@
 """Web pages and Markdown into which log lines were pasted, as the lines alone, and records in XML.
 
 Here: which documents are mostly log lines; others quote them, and are left as they are. A heading above lines becomes the name of their
-section, a row of a table and a record in XML a JSON object. Not here: which fields of it hold the line, its time and writer (parsers.wrappers).
+section, a row of a table and a record in XML a JSON object. Not here: which fields of it hold the line, its time and writer
+(parsers.wrappers).
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def is_own(text: str) -> bool:
 
 
 def is_document(name: str, text: str) -> bool:
-    """Whether a text with this beginning quotes log lines, if it has any: a document that is not mostly log lines, or a report of this tool."""
+    """Whether a text with this beginning quotes log lines, if it has any: a document that is not mostly log lines, or a report of this
+    tool."""
     return (_NAME.search(name) is not None or _PAGE.match(text) is not None or is_own(text)) and lines_of(name, text) is None
 
 
@@ -199,8 +201,8 @@ class _WebPage:
 
 
 class _Xml:
-    """The records of a document or of a part without a root, each an object: log4j's layouts, java.util.logging, Splunk, Solr, rows of tables.
-    Raises ValueError for what is not XML, has a document type, or is too deep or too large."""
+    """The records of a document or of a part without a root, each an object: log4j's layouts, java.util.logging, Splunk, Solr, rows of
+    tables. Raises ValueError for what is not XML, has a document type, or is too deep or too large."""
 
     def __init__(self) -> None:
         self._parser = parser = expat.ParserCreate()

@@ -56,8 +56,8 @@ _held: _HeldObjects | None = None
 
 @contextmanager
 def held(room: int) -> Iterator[None]:
-    """Objects opened in this context are read whole, by one request each, and opened again without a request, as far as they fit into `room`
-    bytes together. For a process that reads the same objects more than once; one context at a time."""
+    """Objects opened in this context are read whole, by one request each, and opened again without a request, as far as they fit into
+    `room` bytes together. For a process that reads the same objects more than once; one context at a time."""
     global _held
     _held = _HeldObjects(room)
     try:

@@ -1,7 +1,8 @@
 """Walks evidence: every file of a directory, archive or compressed file as an open binary stream.
 
-Here: tar, zip, mails and compressed files in any nesting, read as streams in bounded memory; unreadable files give a named problem. Not here: the
-individual formats (tar, zip, compression), the division of evidence (units), or the meaning of files (parsers.sniff and the readers).
+Here: tar, zip, mails and compressed files in any nesting, read as streams in bounded memory; unreadable files give a named problem. Not
+here: the individual formats (tar, zip, compression), the division of evidence (units), or the meaning of files (parsers.sniff and the
+readers).
 
 Nothing is unpacked to disk. The one exception to pure streaming: a zip inside another container has its directory at its end, so it is
 spooled (zip.Spool).

@@ -146,8 +146,8 @@ def headers(stream: BinaryIO, *, payload: int = 0) -> Iterator[Batch | Damage]:
     """Batches in file order. A batch whose checksum fails has a false `valid`. After a Damage the sequence continues with the next valid
     batch of magic 2, if one is found (_Search).
 
-    Accepts the same frames as FileLogInputStream. Holds a few MiB, at most MAX_SEARCHED_BATCH after a wrong length, and a payload of at most
-    `payload` bytes.
+    Accepts the same frames as FileLogInputStream. Holds a few MiB, at most MAX_SEARCHED_BATCH after a wrong length, and a payload of at
+    most `payload` bytes.
     """
     window = _ForwardReader(stream)
     search = _Search(window)

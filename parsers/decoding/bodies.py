@@ -1,8 +1,8 @@
 """The records of a batch: keys, values, headers, times and offsets, of message formats v0 to v2 and every codec.
 
 Here: decompression within a limit, the records of one batch, the type of a control record. Not here: batch frames and checksums
-(parsers.decoding.batches), or which bodies may be read: only those of topics whose records Kafka defines, and those that `kafka-forensics salvage`
-was asked to recover (forensics.tools.salvage).
+(parsers.decoding.batches), or which bodies may be read: only those of topics whose records Kafka defines, and those that `kafka-forensics
+salvage` was asked to recover (forensics.tools.salvage).
 
 Source: DefaultRecord, DefaultRecordBatch, AbstractLegacyRecordBatch.DeepRecordsIterator, SnappyCompression, Lz4BlockInputStream and
 ControlRecordType of Apache Kafka. Malformed input raises Malformed or Unreadable, after the records before it.

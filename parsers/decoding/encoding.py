@@ -1,7 +1,7 @@
 """Kafka's wire encoding, including flexible versions (KIP-482), as far as records need it.
 
-Here: numbers, varints, compact strings and arrays, uuids, tagged fields. Not here: the records of a batch (parsers.decoding.bodies), or the meaning
-of fields (parsers.decoding.metadata_records). Malformed bytes raise Malformed.
+Here: numbers, varints, compact strings and arrays, uuids, tagged fields. Not here: the records of a batch (parsers.decoding.bodies), or the
+meaning of fields (parsers.decoding.metadata_records). Malformed bytes raise Malformed.
 """
 
 from __future__ import annotations

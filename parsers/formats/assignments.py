@@ -1,8 +1,8 @@
 """JSON about partitions: plans for reassignments and elections, and the contents of ZooKeeper's znodes, as files or as printed by
 ZooKeeper's shell.
 
-Here: the JSON documents of a text of any kind (`pieces`, used by parsers.formats.cluster_tools as well), reassignment and election files, znodes of
-the ZooKeeper mode. Not here: the text the tools print around their JSON (parsers.formats.cluster_tools). Sources: Kafka's
+Here: the JSON documents of a text of any kind (`pieces`, used by parsers.formats.cluster_tools as well), reassignment and election files,
+znodes of the ZooKeeper mode. Not here: the text the tools print around their JSON (parsers.formats.cluster_tools). Sources: Kafka's
 ReassignPartitionsCommand, LeaderElectionCommand, kafka.zk.ZkData (before 1.1 ZkUtils), ZooKeeper's GetCommand and StatPrinter.
 """
 

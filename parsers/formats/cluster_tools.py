@@ -2,8 +2,8 @@
 
 Here: output of kafka-reassign-partitions, kafka-leader-election, kafka-preferred-replica-election, kafka-log-dirs, kafka-metadata-quorum,
 kafka-configs, kafka-get-offsets, kafka-consumer-groups, kafka-features and kafka-cluster in the spellings of all versions, alone or one
-after the other in one file. Not here: kafka-topics (parsers.formats.describe), the tools' input files (parsers.formats.assignments). Sources: the tools'
-classes in kafka.admin, kafka.tools and, from 3.6 on, org.apache.kafka.tools.
+after the other in one file. Not here: kafka-topics (parsers.formats.describe), the tools' input files (parsers.formats.assignments).
+Sources: the tools' classes in kafka.admin, kafka.tools and, from 3.6 on, org.apache.kafka.tools.
 """
 
 from __future__ import annotations

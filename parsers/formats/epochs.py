@@ -1,7 +1,7 @@
 """The leader-epoch-checkpoint of a replica: the offset at which each leader epoch began in its log (KIP-101).
 
-Here: its rows. Not here: the format it shares with the offset checkpoints (parsers.formats.checkpoints). Source: Kafka's LeaderEpochCheckpointFile
-and LeaderEpochFileCache.
+Here: its rows. Not here: the format it shares with the offset checkpoints (parsers.formats.checkpoints). Source: Kafka's
+LeaderEpochCheckpointFile and LeaderEpochFileCache.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """An 'epoch-entry' per row, then one 'epoch-file' with the number of them, at the file's modification time (UTC).
 
-    Topic and partition are those of the directory; `reason` is its state unless that is 'current', 'unfinished' for a file that was
-    never finished, or 'damaged' if entries are missing or may be cut: the epochs of such a file are not all there were. Problems: 'checkpoint-corrupt' for entries that Kafka rejects, 'epochs-not-rising' where an epoch does not exceed, or an
-    offset falls below, the one before. Equal offsets are valid: 0.11..1.x wrote epochs without records.
+    Topic and partition are those of the directory; `reason` is its state unless that is 'current', 'unfinished' for a file that was never
+    finished, or 'damaged' if entries are missing or may be cut: the epochs of such a file are not all there were. Problems:
+    'checkpoint-corrupt' for entries that Kafka rejects, 'epochs-not-rising' where an epoch does not exceed, or an offset falls below, the
+    one before. Equal offsets are valid: 0.11..1.x wrote epochs without records.
     """
     rows = list(limited(_entries(stream, member), member, "malformed lines", "checkpoint-corrupt"))
     own = [row for row in rows if row["event"] == "epoch-entry"]

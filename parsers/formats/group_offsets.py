@@ -1,8 +1,9 @@
 """Offsets that consumer groups committed: records of `__consumer_offsets`, an internal topic whose records Kafka defines.
 
 Here: keys and values of offset commits in all versions, tombstones, transactions that committed or not; only those commits of a group that
-show its progress. Not here: batch frames (parsers.decoding.batches), bodies (parsers.decoding.bodies), groups' members (parsers.decoding.group_members), share groups,
-whose offsets are in another topic (parsers.formats.share_states), or the relation of the offsets to a loss.
+show its progress. Not here: batch frames (parsers.decoding.batches), bodies (parsers.decoding.bodies), groups' members
+(parsers.decoding.group_members), share groups, whose offsets are in another topic (parsers.formats.share_states), or the relation of the
+offsets to a loss.
 
 Source: OffsetCommitKey, OffsetCommitValue (versions 0 to 4), CoordinatorRecordType and GroupMetadataManager.loadGroupsAndOffsets of Apache
 Kafka.

@@ -138,8 +138,8 @@ _MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
 
 
 def goes_on(text: str) -> bool:
-    """Whether a line begins no record in any layout: an exception, part of a stack trace, indented as by Throwable.printStackTrace, of a list
-    of settings (AbstractConfig.logAll), or printed by the JVM itself."""
+    """Whether a line begins no record in any layout: an exception, part of a stack trace, indented as by Throwable.printStackTrace, of a
+    list of settings (AbstractConfig.logAll), or printed by the JVM itself."""
     return text.startswith("\tat ") or any(of.match(text) is not None for of in (_SETTING, _OF_OTHERS, _THROWN))
 
 

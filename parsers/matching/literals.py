@@ -144,8 +144,8 @@ def relevant(logger: str) -> str | None:
 
 
 def mentions(head: bytes) -> bool:
-    """Whether a line with a time or a level, or the first line of an exception, contains a literal of the catalogue, or a line is, perhaps after
-    the name of a container, the error with which a process ends: the file is a log, though in no known layout."""
+    """Whether a line with a time or a level, or the first line of an exception, contains a literal of the catalogue, or a line is, perhaps
+    after the name of a container, the error with which a process ends: the file is a log, though in no known layout."""
     literals = literals_of()
     for number, start, _ in literals.find(head):
         begin = head.rfind(b"\n", 0, start) + 1

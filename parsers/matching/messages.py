@@ -63,8 +63,8 @@ class SeenText:
 
 
 def apply(pattern: Pattern, message: str, logger: str | None, bare: str | None = None) -> regex.Match[str] | None:
-    """The match of a pattern with a message without its prefix. `bare`: the message with its prefix, if the layout has no logger, so that any logger
-    is possible; but a few common words have to be those of a component that prints the statement. Raises TimeoutError."""
+    """The match of a pattern with a message without its prefix. `bare`: the message with its prefix, if the layout has no logger, so that
+    any logger is possible; but a few common words have to be those of a component that prints the statement. Raises TimeoutError."""
     if pattern.loggers and not (_prints(pattern, bare) if logger is None else is_one_of(logger, pattern.loggers)):
         return None
     if len(message) > LONG_MESSAGE:

@@ -19,8 +19,8 @@ from parsers.patterns.pattern import Pattern
 
 FACETS = ("log", "partition", "replica", "fetcher", "process", "state", "controller")
 TAKES_UP = frozenset({"hw-loaded", "hw-missing"})
-"""Kinds of events of the facet "replica": kafka.cluster.Partition prints them when it takes up a replica, which kafka.log has then loaded or
-created. They show that lines of kafka.log have to be there."""
+"""Kinds of events of the facet "replica": kafka.cluster.Partition prints them when it takes up a replica, which kafka.log has then loaded
+or created. They show that lines of kafka.log have to be there."""
 INFO_AND_BELOW = ("INFO", "DEBUG", "TRACE")
 OTHER_FETCHER = "ReplicaAlterLogDirs"
 """In the text of a line by the fetcher that copies a replica between log directories of one broker. It prints the statements of the fetcher

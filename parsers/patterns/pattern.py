@@ -104,7 +104,8 @@ class Pattern:
 
     @cached_property
     def printed_by(self) -> frozenset[str] | None:
-        """The components that print the samples, as `components` names them, if the messages have few words; None if they have more, or lines."""
+        """The components that print the samples, as `components` names them, if the messages have few words; None if they have more, or
+        lines."""
         messages = [match["message"] for sample in self.samples if (match := _AROUND.match(sample.line)) is not None]
         if not messages or any(len(_BRACKETS.sub("", message, count=1).split()) > FEW_WORDS for message in messages):
             return None
@@ -135,8 +136,8 @@ class Pattern:
 
 
 def components(message: str) -> Collection[str]:
-    """The names in brackets with which a message begins, only their letters: of its component, and perhaps of a thread before it; one empty name if
-    there are none."""
+    """The names in brackets with which a message begins, only their letters: of its component, and perhaps of a thread before it; one empty
+    name if there are none."""
     match = _BRACKETS.match(message)
     names = match.captures("component") if match is not None else []
     return [_NOT_IN_NAME.sub("", name).lower() for name in names] or [""]

@@ -97,8 +97,8 @@ def records_of(head: bytes) -> RecordReader | None:
 
 
 def _with_text(records: Records, head: bytes) -> RecordReader | None:
-    """The reader with the known names of the fields; None if no record has the text of a log line, or if the log lines of a table are alone in
-    their rows: then it is a log whose first line contains a delimiter."""
+    """The reader with the known names of the fields; None if no record has the text of a log line, or if the log lines of a table are alone
+    in their rows: then it is a log whose first line contains a delimiter."""
     first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
     table = records.keywords if isinstance(records, partial) else None
     if table is not None and _alone(first):
@@ -219,8 +219,8 @@ def _rows(
     escaped: bool = False,
     preface: bool = False,
 ) -> Iterator[ExportRecord]:
-    """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes; `preface`: a line before it
-    describes it."""
+    """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes; `preface`: a line
+    before it describes it."""
     if preface:
         outer.next()
     lines = _CsvLines(outer)
@@ -246,8 +246,8 @@ def _rows(
 
 
 def _unquoted(outer: Outer, columns: Sequence[str], text: int) -> Iterator[ExportRecord]:
-    """The rows of a table without names and quotes. The text, the column with this index, may contain tabs and line feeds: it ends before the
-    columns after it, or else before the next row."""
+    """The rows of a table without names and quotes. The text, the column with this index, may contain tabs and line feeds: it ends before
+    the columns after it, or else before the next row."""
     after, row, texts = len(columns) - text - 1, list[str](), list[str]()
     head, tail, place = list[str](), list[str](), (1, 0, b"")
 
@@ -379,8 +379,8 @@ class _Document:
             self.around = path_to_last(value)
 
     def records(self, begin: int, end: int, opened: Sequence[_Bracket] = ()) -> Iterator[ExportRecord]:
-        """The records in one element of the outermost array, or in an object without one; none if it is not JSON. `opened`: the brackets that are
-        not closed in it."""
+        """The records in one element of the outermost array, or in an object without one; none if it is not JSON. `opened`: the brackets
+        that are not closed in it."""
         raw = self.data[begin:end]
         line = self.line + self.data.count(b"\n", 0, begin)
         value = _value(raw, opened)
@@ -403,8 +403,8 @@ class _Document:
                 return
 
     def needed_from(self, at: int) -> int:
-        """Where what is needed of the bytes before `at` begins, between records: an array inside an array, which is a row if an object follows, or
-        what is before the first record."""
+        """Where what is needed of the bytes before `at` begins, between records: an array inside an array, which is a row if an object
+        follows, or what is before the first record."""
         stack = self.stack
         if self.around is None and stack and stack[0].place >= 0 and at - stack[0].place < _AROUND:
             return stack[0].place

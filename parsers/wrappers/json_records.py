@@ -195,9 +195,9 @@ _OF_OBJECTS = frozenset(name.partition(".")[0] for name in _KNOWN.values() if ".
 
 
 def expanded(value: Any, around: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Mapping[str, Any]]:
-    """The records in a line or in one element of a document: an object, a time with an object, names with values as a row of CloudWatch Logs
-    Insights, a stream of Loki with its labels and many values, or an object with lists of records. `around`: what names the writer in the objects
-    around it."""
+    """The records in a line or in one element of a document: an object, a time with an object, names with values as a row of CloudWatch
+    Logs Insights, a stream of Loki with its labels and many values, or an object with lists of records. `around`: what names the writer in
+    the objects around it."""
     if isinstance(value, list):
         if len(value) == 2 and isinstance(value[1], dict) and (at := _number(value[0])) is not None:
             yield inheriting({"timestamp": at, **value[1]}, around)
@@ -222,8 +222,8 @@ def expanded(value: Any, around: Mapping[str, Any] = MappingProxyType({})) -> It
 
 
 def _opened(value: Any, depth: int = _DEPTH) -> Any:
-    """A value with what is encoded in its strings in their place: objects in JSON, texts in base64, and texts as lists of lines. The same value if
-    nothing is."""
+    """A value with what is encoded in its strings in their place: objects in JSON, texts in base64, and texts as lists of lines. The same
+    value if nothing is."""
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             if value[-1:] in ("}", "]") and value[:1] in ("{", "["):
@@ -263,8 +263,8 @@ def row_of(names: Iterable[str], cells: Iterable[Any]) -> dict[str, Any]:
 
 
 def _rows_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a table that is an object: a list of columns, each its name or an object with name and type, and a list of lists (Kusto, Log
-    Analytics, Trino, Splunk)."""
+    """The rows of a table that is an object: a list of columns, each its name or an object with name and type, and a list of lists (Kusto,
+    Log Analytics, Trino, Splunk)."""
     lists = [held for held in value.values() if isinstance(held, list) and held]
     names = next((own for held in lists if (own := names_in(held))), [])
     return [row_of(names, cells) for held in lists for cells in held if names and isinstance(cells, list) and len(cells) == len(names)]

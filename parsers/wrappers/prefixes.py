@@ -1,8 +1,8 @@
-"""What a tool prints before each line of a file: the name of a host, pod or file (pdsh, kubetail, `docker service logs`, grep), its own time
-(multilog, s6-log, svlogd, ts), or a number (`cat -n`).
+"""What a tool prints before each line of a file: the name of a host, pod or file (pdsh, kubetail, `docker service logs`, grep), its own
+time (multilog, s6-log, svlogd, ts), or a number (`cat -n`).
 
-Here: where it ends, and whether a name in it is the writer of the lines or a field of their layout: both are learned from the first lines. Not
-here: wrappers that are known by their form alone (forms), or the names that may be machines (roles).
+Here: where it ends, and whether a name in it is the writer of the lines or a field of their layout: both are learned from the first lines.
+Not here: wrappers that are known by their form alone (forms), or the names that may be machines (roles).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _SHAPES = tuple(
         rb"(?P<name>[^\s\[|][^\s|]{0,400})(?: *\||(?= ))",
     )
 )
-"""`[name] line`; `name: line`, with grep's number of the line; `name | line` or `name line`. Each also after a time, as `aws logs tail` prints it."""
+"""`[name] line`; `name: line`, with grep's number of the line; `name | line` or `name line`. Each also after a time, as `aws logs tail`
+prints it."""
 _NO_NAME = re.compile(rb"\W+|(?i:trace|debug|info|warn|error|fatal|main)|(?!(?:\d{1,3}\.){3}\d{1,3}\Z)[\d.:,TZ+-]*")
 """Levels, times and numbers, which layouts begin with."""
 _SHARE = 0.9
@@ -109,7 +110,8 @@ def _is_of_layout(lines: Sequence[bytes], given: Sequence[Layout]) -> bool:
 
 
 def _before_record(line: bytes, given: Sequence[Layout]) -> bytes:
-    """What is before the last place at which a record in a listed layout begins: whatever copied a line puts its own time before that of the writer."""
+    """What is before the last place at which a record in a listed layout begins: whatever copied a line puts its own time before that of
+    the writer."""
     if line.startswith((b"{", b"[{")):
         return b""  # a record of JSON that may be cut, and what is before its text is no prefix
     places = [found.start() for found in _MAY_BEGIN.finditer(line, 0, _LONGEST)]

@@ -106,8 +106,8 @@ def _flat(record: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
 
 
 def _of_text(fields: Mapping[str, Sequence[str]], unknown: Mapping[str, Sequence[str]], count: int) -> dict[str, str] | None:
-    """The unknown field with whole log lines, or those with messages, levels, loggers and times that no known field has; none if known fields have
-    the lines, and None if no field shows any."""
+    """The unknown field with whole log lines, or those with messages, levels, loggers and times that no known field has; none if known
+    fields have the lines, and None if no field shows any."""
     lines = {name: sum(map(_begins_record, values)) for name, values in fields.items() if name in unknown or name in TEXTS}
     whole = max(lines, key=lambda name: lines[name], default=None)
     if whole is not None and lines[whole] >= min(_FEW, (count + 1) // 2):
@@ -159,8 +159,8 @@ def _is_time(value: str) -> bool:
 def _of_writer(fields: Mapping[str, Sequence[str]], texts: Sequence[str], known: set[tuple[str, str]]) -> dict[str, str]:
     """The field whose values divide the records by broker, if no known field does; and the field that names the log files.
 
-    A field divides them by broker if each of its values comes with one broker id in the texts, and there are several ids. Without ids in the
-    texts, a field with several names of machines is taken.
+    A field divides them by broker if each of its values comes with one broker id in the texts, and there are several ids. Without ids in
+    the texts, a field with several names of machines is taken.
     """
     found: dict[str, str] = {}
     for name, values in fields.items():
@@ -195,8 +195,8 @@ def _broker_in(text: str) -> str | None:
 
 
 def _are_machines(values: set[str]) -> bool:
-    """Whether these are names of machines, pods or containers, and not of threads. A single name has to end in a number, as of one of many, or to
-    be an address."""
+    """Whether these are names of machines, pods or containers, and not of threads. A single name has to end in a number, as of one of many,
+    or to be an address."""
     several = len(values) > 1 or all(_ONE_OF_MANY.fullmatch(v) for v in values)
     return several and all(_MACHINE.fullmatch(v) and not _THREAD.search(v) and not _is_time(v) for v in values)
 

@@ -1,8 +1,8 @@
 """Reads many lines of a file in the same wrapper at once: most contain a whole record or its continuation.
 
 Here: the wrappers for which the form of a line alone is sufficient, each as one expression for the line; the expressions for JSON objects
-and rows of a table are learned from one of them. Not here: all other lines, or the further processing (unwrapper). The unwrapped text begins
-with a date in brackets or an indent, so it cannot be wrapped again.
+and rows of a table are learned from one of them. Not here: all other lines, or the further processing (unwrapper). The unwrapped text
+begins with a date in brackets or an indent, so it cannot be wrapped again.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ _TOKEN = re.compile(
 
 
 def learned(line: bytes, renamed: Roles) -> LineForm | None:
-    """The same for a JSON object: lines with the same members in this order, if these determine text, writer and time. `renamed`: known names of
-    fields by their path."""
+    """The same for a JSON object: lines with the same members in this order, if these determine text, writer and time. `renamed`: known
+    names of fields by their path."""
     members = _members(line)
     names = [renamed.get(path, name) for (path, _), name in zip(members, merged([path for path, _ in members]), strict=True)]
     fields = flat(names) if names else None
@@ -99,8 +99,8 @@ def learned(line: bytes, renamed: Roles) -> LineForm | None:
 
 
 def _members(line: bytes) -> list[tuple[str, re.Match[bytes]]]:
-    """The members of a JSON object and of the objects in it, by path, with their values; lists of strings and numbers have none. Nothing for other
-    lines."""
+    """The members of a JSON object and of the objects in it, by path, with their values; lists of strings and numbers have none. Nothing
+    for other lines."""
     members: list[tuple[str, re.Match[bytes]]] = []
     path: list[str] = []
     key, lists, at = "", 0, 0
@@ -125,7 +125,8 @@ def _members(line: bytes) -> list[tuple[str, re.Match[bytes]]]:
 
 
 def _begins(fields: Flat, indented: bytes) -> bytes:
-    """How a text begins that is a whole line: as a record, or `indented` as a line that continues one if its time or its writer is known."""
+    """How a text begins that is a whole line: as a record, or `indented` as a line that continues one if its time or its writer is
+    known."""
     return rb"(?:" + (_WHOLE if fields.levels else _RECORD + (b"|" + indented if fields.time or fields.writers else b"")) + rb")"
 
 

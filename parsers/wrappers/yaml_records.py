@@ -13,8 +13,8 @@ _NULL = ("", "~", "null")
 
 
 def mapping(text: str) -> Mapping[str, Any] | None:
-    """The mapping in a document, with strings as values and without nulls; None if the document has none or is not valid. A document with an
-    alias is refused, because a few of them can name billions of values."""
+    """The mapping in a document, with strings as values and without nulls; None if the document has none or is not valid. A document with
+    an alias is refused, because a few of them can name billions of values."""
     import yaml  # few files need it
 
     try:

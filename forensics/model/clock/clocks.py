@@ -124,9 +124,9 @@ class Relation:
 
 
 def combined(found: Sequence[Relation]) -> Relation:
-    """Merges several comparisons of the same two clocks. The result is the median of the narrowest comparisons, within the intersection
-    of all bounds. If the bounds do not intersect, the result spans all best estimates; if they are far apart (a clock was set in between, or
-    a pair is of two events), it is a conflict."""
+    """Merges several comparisons of the same two clocks. The result is the median of the narrowest comparisons, within the intersection of
+    all bounds. If the bounds do not intersect, the result spans all best estimates; if they are far apart (a clock was set in between, or a
+    pair is of two events), it is a conflict."""
     first, last = max(found, key=lambda r: r.low), min(found, key=lambda r: r.high)
     low, high = first.low, last.high
     if low > high + DELAYED_MS:

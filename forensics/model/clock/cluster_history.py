@@ -123,8 +123,8 @@ def cluster_history(
     on_disk: Collection[tuple[str, datetime | None]] = (),
     latest: Mapping[int, datetime] = MappingProxyType({}),
 ) -> ClusterHistory:
-    """The clusters of a collection. `events`: those of OF_CLUSTERS and partition states, with uncorrected times. `on_disk`: the cluster
-    ids of meta.properties, with the times of writing. `latest`: for the events of logs whose clock was set back, by their id, the latest time
+    """The clusters of a collection. `events`: those of OF_CLUSTERS and partition states, with uncorrected times. `on_disk`: the cluster ids
+    of meta.properties, with the times of writing. `latest`: for the events of logs whose clock was set back, by their id, the latest time
     read up to them: these logs are in the order of their lines."""
     stays = [stay for node, own in _processes(events, latest).items() for stay in _stays(node, own)]
     groups = _registered_anew(_carried_over(_before_it_began(_together(stays))))
@@ -419,8 +419,8 @@ def _lost_state(stay: _ClusterMembership) -> bool:
 
 
 def _registered_anew(groups: list[list[_ClusterMembership]]) -> list[list[_ClusterMembership]]:
-    """A broker that ran on after its cluster ended: when all others had left it for the next one, the broker registered again without a restart.
-    From then on it is in the next cluster, whose id it names at its next start only."""
+    """A broker that ran on after its cluster ended: when all others had left it for the next one, the broker registered again without a
+    restart. From then on it is in the next cluster, whose id it names at its next start only."""
     for group in groups:
         for stay in group:
             old = next(

@@ -62,8 +62,8 @@ class Copies:
         return cls(*(frozenset(map(shown, paths)) for paths in (repeating, of_seconds, of_all)))
 
     def without_twins(self, events: Sequence[Event]) -> list[Event]:
-        """Drops lines that another file of their broker contains as well, and lines that are in one file twice because overlapping parts of it
-        were put together. If its times have whole seconds only, a file may contain a line twice."""
+        """Drops lines that another file of their broker contains as well, and lines that are in one file twice because overlapping parts of
+        it were put together. If its times have whole seconds only, a file may contain a line twice."""
         moment = self._moments(events)
         dated = [e for e in events if e.line is not None and e.writer is not None and e.at is not None]
         moments = list(map(moment, dated))
@@ -80,9 +80,9 @@ class Copies:
         return e.source, None if e.source in self.of_seconds else e.line
 
     def stated_elsewhere(self, events: Sequence[Event]) -> set[int]:
-        """The ids of lines that repeat those of another file. Files with whole seconds give way to others, those with the lines of all loggers to
-        those of one, and those with fewer lines to those with more: at one time, what remains is mostly of one file, and in its order. Lines
-        without a time are compared by their text."""
+        """The ids of lines that repeat those of another file. Files with whole seconds give way to others, those with the lines of all
+        loggers to those of one, and those with fewer lines to those with more: at one time, what remains is mostly of one file, and in its
+        order. Lines without a time are compared by their text."""
         moment = self._moments(events)
         lines = Counter(e.source for e in events)
 
@@ -98,8 +98,8 @@ class Copies:
         return repeated
 
     def _moments(self, events: Iterable[Event]) -> Callable[[Event], _Moment]:
-        """When and by whom a line was printed, as all copies show it: in milliseconds, as Kafka's own layout, or in seconds if a file of the
-        writer has no more. A console in JSON may have microseconds."""
+        """When and by whom a line was printed, as all copies show it: in milliseconds, as Kafka's own layout, or in seconds if a file of
+        the writer has no more. A console in JSON may have microseconds."""
         ticks = {e.writer: e.at.microsecond for e in events if e.source in self.of_seconds and e.at is not None} if self.of_seconds else {}
         """By writer, when its clock begins a second, in the corrected time."""
 
@@ -121,9 +121,10 @@ NONE = Copies()
 def once(
     events: Sequence[Event], of_seconds: Collection[str] = (), joins: Mapping[str, Sequence[int]] = MappingProxyType({})
 ) -> Sequence[Event]:
-    """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it. In a file with
-    whole seconds (`of_seconds`), other lines may print the same. Attempts, which are counted, are made many times in a millisecond: theirs are
-    repeated only from one part of a file to another (`joins`: the lines where its time steps back), and the part with most of them counts."""
+    """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it. In a file
+    with whole seconds (`of_seconds`), other lines may print the same. Attempts, which are counted, are made many times in a millisecond:
+    theirs are repeated only from one part of a file to another (`joins`: the lines where its time steps back), and the part with most of
+    them counts."""
     printed = [
         ((e.text, e.at, e.source), bisect_right(joins.get(e.source, ()), e.line) if e.event in _ATTEMPTS else e.line)
         if e.line is not None and e.at is not None and e.text and e.source not in of_seconds

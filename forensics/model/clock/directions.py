@@ -3,8 +3,8 @@ logs were joined, as `cat server.log*` does.
 
 Here: detecting them, and changing their summaries to those of lines in order. Not here: the order of events (partition.order).
 
-A joined file goes back in time like the log of a clock that was set back. But the leader epoch of a replica does not go back (KIP-101), unless
-its topic is created again: where it does, parts were joined. They are put in order only if they continue each other, too.
+A joined file goes back in time like the log of a clock that was set back. But the leader epoch of a replica does not go back (KIP-101),
+unless its topic is created again: where it does, parts were joined. They are put in order only if they continue each other, too.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class EpochLine(NamedTuple):
 def reorder_joined_logs(
     rows: Sequence[Mapping[str, Any]], epochs_of: Callable[[Collection[str]], Mapping[str, Sequence[EpochLine]]]
 ) -> list[Mapping[str, Any]]:
-    """The rows about sources. Rows of logs whose lines are not in order are converted and have the first lines of their `parts`: none if the
-    newest line comes first. `epochs_of`: the lines with leader epochs in these sources."""
+    """The rows about sources. Rows of logs whose lines are not in order are converted and have the first lines of their `parts`: none if
+    the newest line comes first. `epochs_of`: the lines with leader epochs in these sources."""
     of_file: Counter[str] = Counter()
     back_of_file: Counter[str] = Counter()
     for row in rows:

@@ -1,8 +1,8 @@
 """Files that are set aside: of another cluster, configurations that no broker was started with, renamed copies, and quoted lines.
 
-Here: which files these are. Not here: clusters that followed each other on the same brokers (cluster_history), a single broker with the disks of
-another cluster (rules.cluster_id_mismatch), the settings of brokers (settings), a file that was changed after the start (rules.config_drift),
-files of an earlier collection (build), or excerpts of logs that were not collected, which are evidence.
+Here: which files these are. Not here: clusters that followed each other on the same brokers (cluster_history), a single broker with the
+disks of another cluster (rules.cluster_id_mismatch), the settings of brokers (settings), a file that was changed after the start
+(rules.config_drift), files of an earlier collection (build), or excerpts of logs that were not collected, which are evidence.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def _divided(paths: Sequence[str], ids: Mapping[str, Collection[str]], depth: in
 def _at_once(
     one: Sequence[Source], other: Sequence[Source], nodes: Mapping[str, Collection[int]], disks: Mapping[str, tuple[int, datetime]]
 ) -> bool:
-    """Whether two clusters ran at the same time, and not on the same brokers. A broker that wrote to a disk of the one was not in the other."""
+    """Whether two clusters ran at the same time, and not on the same brokers. A broker that wrote to a disk of the one was not in the
+    other."""
     spans = [_spans(own, nodes) for own in (one, other)]
     written = [(disks[s.path][0], _written(s.path, disks[s.path][1], one)) for s in one if s.path in disks]
     common = [(n, span) for n, span in (*spans[0].items(), *written) if n in spans[1]]
@@ -145,8 +146,8 @@ Settings = Mapping[str, Collection[str]]
 
 
 def _samples(configs: Iterable[Mapping[str, Any]], files: Collection[str], known: Collection[int]) -> list[str]:
-    """Configurations that contradict what the brokers printed, or name a broker of which there is nothing else. `configs`: rows with source, node, key and value; `files`: the server.properties files; `known`: nodes that
-    logs or meta.properties name."""
+    """Configurations that contradict what the brokers printed, or name a broker of which there is nothing else. `configs`: rows with
+    source, node, key and value; `files`: the server.properties files; `known`: nodes that logs or meta.properties name."""
     in_files: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     printed: dict[int, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     nodes: dict[str, int] = {}
@@ -185,7 +186,8 @@ def _directories(settings: Settings) -> set[str]:
 
 
 def _renamed(sources: Iterable[Source]) -> list[str]:
-    """Renamed copies of checkpoints in the directory of the file itself: what an editor, an operator or a backup left behind. If there are several copies without the file itself, nothing shows which is the last, and none counts."""
+    """Renamed copies of checkpoints in the directory of the file itself: what an editor, an operator or a backup left behind. If there are
+    several copies without the file itself, nothing shows which is the last, and none counts."""
     places: dict[tuple[str, str], list[str]] = defaultdict(list)
     for s in sources:
         if s.kind in CALLED and not is_unfinished(s.path):
@@ -202,8 +204,9 @@ LONGEST = 500
 
 
 def _quotations(sources: Iterable[Source], nodes: Mapping[str, Collection[int]]) -> list[str]:
-    """Texts that quote lines of a broker whose own logs were collected: notes, mails, pastes. A line that the log lacks although it covers the
-    time and prints such lines was not printed by it; a line that it has adds nothing. `nodes`: those that the lines of a log name as its writers."""
+    """Texts that quote lines of a broker whose own logs were collected: notes, mails, pastes. A line that the log lacks although it covers
+    the time and prints such lines was not printed by it; a line that it has adds nothing. `nodes`: those that the lines of a log name as
+    its writers."""
     logs: dict[int, list[Source]] = defaultdict(list)
     texts: list[Source] = []
     for s in sources:

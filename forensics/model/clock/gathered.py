@@ -62,7 +62,8 @@ class Gathered:
     """Gathered events in parts, of which many wait packed: all of them open would be the largest object on the driver."""
 
     def __init__(self, parts: Sequence[Callable[[], pa.Table]], excluded: Collection[str] = ()) -> None:
-        """`parts` open rows of parsers.schemas.EVENTS, of which columns without a value may be missing; `excluded`: files that are left out."""
+        """`parts` open rows of parsers.schemas.EVENTS, of which columns without a value may be missing; `excluded`: files that are left
+        out."""
         self._parts, self._aside = parts, excluded
         opened: list[pa.Table] = []
         for part in parts:

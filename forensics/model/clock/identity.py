@@ -21,8 +21,8 @@ _DIRECTORY_ID = re.compile(r"(broker|kafka|node|controller|server)[-_=]?(\d{1,10
 _FILE_ID = re.compile(r"(?:^|[^a-z])(broker|kafka|node|controller)[-_]?(\d{1,10})(?=[-_.]|$)(?!\.\d|-\d\d-\d\d)", re.IGNORECASE)
 """A file's name may begin with its broker's (my-cluster-kafka-0-kafka.log), but also contain a version or a date."""
 _REPLICA = re.compile(r"(.*#.*)(?:_\d+|-(\d+))$")
-"""docker compose appends the number of a container of its service: after `_` in version 1, after `-` in version 2, where a service may itself
-be called kafka-1, as a pod of a StatefulSet is. Pods have no `_` in their names."""
+"""docker compose appends the number of a container of its service: after `_` in version 1, after `-` in version 2, where a service may
+itself be called kafka-1, as a pod of a StatefulSet is. Pods have no `_` in their names."""
 MAX_NODE_ID = 2**31 - 1
 
 
@@ -260,8 +260,8 @@ def _shared(one: str, other: str) -> int:
 
 
 def _copied(clues: Iterable[Clues]) -> list[Conflict]:
-    """Identities of disks that are copies of another node's: the node has its own, the files around the copy all name one other node, and that
-    one has none. Kafka does not start with such a file."""
+    """Identities of disks that are copies of another node's: the node has its own, the files around the copy all name one other node, and
+    that one has none. Kafka does not start with such a file."""
     disks: dict[int, list[str]] = defaultdict(list)
     others = []
     for clue in clues:

@@ -50,8 +50,8 @@ class FileOrders:
 
 
 def file_order(events: Iterable[Event], parts: Parts = MappingProxyType({})) -> list[Event]:
-    """Events of one broker and partition in order. A clock that jumps back inside a file does not reorder the file. `parts`: Cluster.parts; the
-    parts of a joined log are merged like files."""
+    """Events of one broker and partition in order. A clock that jumps back inside a file does not reorder the file. `parts`: Cluster.parts;
+    the parts of a joined log are merged like files."""
     by_source: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for event in events:
         by_source[event.source, bisect_right(parts.get(event.source, ()), event.line or 0)].append(event)

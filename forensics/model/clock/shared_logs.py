@@ -1,8 +1,8 @@
 """The writer of each line in a log that several brokers of one host write to.
 
 Here: the brokers that a log names as its writers; for lines without a name, the directory they name or the start they belong to; and which
-brokers share a host, by their logs. Other lines have no writer: the line before them may be of any broker. Not here: the owner of a file that
-one broker wrote (identity), or lines with a writer from a wrapper (parsers.wrappers).
+brokers share a host, by their logs. Other lines have no writer: the line before them may be of any broker. Not here: the owner of a file
+that one broker wrote (identity), or lines with a writer from a wrapper (parsers.wrappers).
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ _MOSTLY = 0.9
 
 
 def shifts(lines: pa.Table, sources: Iterable[Source]) -> dict[str, int]:
-    """By path of a log whose lines another log of its broker contains with other times, by how many ms its times are later. `lines`: READ of
-    lines with times, which are uncorrected.
+    """By path of a log whose lines another log of its broker contains with other times, by how many ms its times are later. `lines`: READ
+    of lines with times, which are uncorrected.
 
     Of two such logs, that one counts whose times fit what it shows of UTC: the times that Kafka printed at its start, or its modification
     time; else the longer one."""

@@ -1,6 +1,7 @@
 """The collected files: what each is, whose, from when until when, and in which order its lines are.
 
-Here: the record of a file, of an archive, and of files that are set aside. Not here: which are set aside (excluded), or whose they are (identity).
+Here: the record of a file, of an archive, and of files that are set aside. Not here: which are set aside (excluded), or whose they are
+(identity).
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class Source(Record):
     """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this line in UTC.
     A change of the zone is not a step."""
     parts: tuple[int, ...] | None = None
-    """None if its lines are in the order in which they were written. Empty if the newest line comes first, as some log stores export it. Else
-    parts of logs were joined: the first lines of all but the first part."""
+    """None if its lines are in the order in which they were written. Empty if the newest line comes first, as some log stores export it.
+    Else parts of logs were joined: the first lines of all but the first part."""
     repeated: int = 0
     """Lines that were there twice, as shippers deliver them again, and were read once."""
     suppressed: int = 0
@@ -68,8 +69,8 @@ class Source(Record):
 
     @property
     def clock_set_back(self) -> bool:
-        """Whether its clock was set back. Logs with many steps back, joined ones, and those with the lines of several brokers have lines out of
-        order, and show nothing about the clock."""
+        """Whether its clock was set back. Logs with many steps back, joined ones, and those with the lines of several brokers have lines
+        out of order, and show nothing about the clock."""
         return 0 < len(self.steps_back) <= MAX_CLOCK_STEPS and not self.shared and not self.parts
 
     @property

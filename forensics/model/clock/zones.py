@@ -1,8 +1,8 @@
 """The zone of one broker's clock, from its own files, and changes of the zone's offset in the middle of a log (DST).
 
 Here: the evidence in each log file (modification times, a container's stamps, times in UTC that Kafka itself prints), which modification
-times mean nothing because a checkout, an unzip or a copy set them, the combined result for a machine, and the lines of a file at which the offset changes. Not here: clock errors, which only a comparison with another
-machine shows (clocks).
+times mean nothing because a checkout, an unzip or a copy set them, the combined result for a machine, and the lines of a file at which the
+offset changes. Not here: clock errors, which only a comparison with another machine shows (clocks).
 """
 
 from __future__ import annotations

@@ -152,8 +152,8 @@ def _clues(gathered: Gathered, collected: Iterable[Mapping[str, Any]], sources: 
 
 
 def _identified(tables: Iterable[pa.Table], resolver: EventResolver) -> list[Event]:
-    """The events of the tables, in their order. They are identified in batches of ROWS, since identification costs as much for a small piece as
-    for a large one, and made kind by kind, since those of one kind have few columns."""
+    """The events of the tables, in their order. They are identified in batches of ROWS, since identification costs as much for a small
+    piece as for a large one, and made kind by kind, since those of one kind have few columns."""
     found: list[Any] = []
     for table in tables:
         order, before = pc.sort_indices(table["event"]), len(found)
@@ -282,7 +282,8 @@ def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:
 
 
 def _with_topics(known: EventResolver, gathered: Gathered) -> EventResolver:
-    """Adds the topic ids. Kafka renames no topic: if an id has several names, they were replaced in logs, and the metadata log has its own."""
+    """Adds the topic ids. Kafka renames no topic: if an id has several names, they were replaced in logs, and the metadata log has its
+    own."""
     made = gathered.rows(_naming(of(role=Role.TOPIC_MADE), "topic_id"), "topic_id", "topic", "line").to_pylist()
     topics = {row["topic_id"]: row["topic"] for row in sorted(made, key=lambda row: row["line"] is None)}
     renamed = {row["topic"]: topics[row["topic_id"]] for row in made if row["topic"] not in topics.values()}
@@ -406,7 +407,8 @@ def _clusters(
 def _events_by_cluster(
     events: Iterable[Event], sources: Iterable[Source], joins: Mapping[int, Sequence[ClusterJoin]]
 ) -> dict[int | None, list[Event]]:
-    """Events by cluster. server.properties files have no time: their settings count for all clusters. `joins`: the clusters, oldest first."""
+    """Events by cluster. server.properties files have no time: their settings count for all clusters. `joins`: the clusters, oldest
+    first."""
     undated = {s.path for s in sources if s.kind == "server-properties"} if len(joins) > 1 else set()
     found: dict[int | None, list[Event]] = {number: [] for number in joins}
     for e in events:

@@ -1,7 +1,8 @@
 """Facts about the cluster as a whole: nodes, settings and topics.
 
-Here: the facts that every partition's timeline needs from outside the partition, from events that belong to no partition. These events
-are few (restarts, controller elections, settings) and fit on the driver. Not here: the collected files (sources), broker runs (availability), partitions, or any verdict.
+Here: the facts that every partition's timeline needs from outside the partition, from events that belong to no partition. These events are
+few (restarts, controller elections, settings) and fit on the driver. Not here: the collected files (sources), broker runs (availability),
+partitions, or any verdict.
 """
 
 from __future__ import annotations

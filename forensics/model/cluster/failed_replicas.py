@@ -141,7 +141,8 @@ class Episode:
         return {"until": max(ended, default=None), "still": shown(still) if ended and still else None}
 
     def reasons(self) -> tuple[Message, ...]:
-        """What the partitions say of each broker. Clauses that differ only in offsets and times are said once, as in the first partition."""
+        """What the partitions say of each broker. Clauses that differ only in offsets and times are said once, as in the first
+        partition."""
         outs = [o for o in sorted(self.outs, key=lambda o: o.cause == NOT_STATED) if o.confidence == self.confidence]
         found: dict[Hashable, tuple[int, Message, dict[str, None]]] = {}
         for o in outs:

@@ -1,9 +1,9 @@
 """Under-replicated partitions and partitions without a leader over time: their number, for each leader and for the cluster, as step series.
 
-Here: the series from the windows that each partition's row carries (absences.UNDER_REPLICATED, leaderless.OFFLINE), and the part of a long series
-that is kept. A partition counts for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment
-adds or removes are counted separately, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing (absences),
-what the counts mean (rules).
+Here: the series from the windows that each partition's row carries (absences.UNDER_REPLICATED, leaderless.OFFLINE), and the part of a long
+series that is kept. A partition counts for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a
+reassignment adds or removes are counted separately, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing
+(absences), what the counts mean (rules).
 """
 
 from __future__ import annotations

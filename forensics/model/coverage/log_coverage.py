@@ -1,8 +1,8 @@
 """Proofs by a missing line: since when a broker's logs were collected, which lines they contain, and which premises about them do not hold.
 
 Silence is evidence only if the line would be there: the log covers the time, the logger prints at INFO in that run of the broker, no line
-is missing or cut off, lines are sorted by time and the clock did not step. `would_show` alone decides that, and gives the reason if it would
-not, so that the report can say what to collect. Nothing else says that a file would show something.
+is missing or cut off, lines are sorted by time and the clock did not step. `would_show` alone decides that, and gives the reason if it
+would not, so that the report can say what to collect. Nothing else says that a file would show something.
 
 Which loggers print is learned from the lines of each run, by lines that occur together: a broker that takes up a replica has loaded or
 created its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
@@ -249,8 +249,8 @@ def denied_error(node: int, cluster: Cluster) -> tuple[Event, int] | None:
 
 @cached_on_cluster
 def lacking(cluster: Cluster) -> dict[str, tuple[str, Message]]:
-    """Logs with missing lines, by path: the premise that does not hold, and the reason. A log of the same broker and hours from which none are
-    missing makes up for them: often a log was collected as a file, and a part of it once more as an export."""
+    """Logs with missing lines, by path: the premise that does not hold, and the reason. A log of the same broker and hours from which none
+    are missing makes up for them: often a log was collected as a file, and a part of it once more as an export."""
     return {s.path: flaw for broker in _coverages(cluster) for s, flaw in _lacking(_logs(broker, cluster), cluster)}
 
 
@@ -316,8 +316,8 @@ def _filter_of(log: Sequence[Source], files: Sequence[str]) -> Message | None:
 
 @cached_on_cluster
 def _rolled_together(cluster: Cluster) -> dict[int, Message]:
-    """Brokers that roll their log together with other brokers. Before an appender renames its file to that of the hour, it deletes a file of
-    that name (DailyRollingFileAppender#rollOver in log4j): the file that another process has just rolled, or still writes to."""
+    """Brokers that roll their log together with other brokers. Before an appender renames its file to that of the hour, it deletes a file
+    of that name (DailyRollingFileAppender#rollOver in log4j): the file that another process has just rolled, or still writes to."""
     logs = sorted(
         rolled_logs({s.path: s.nodes for s in cluster.sources if s.kind.endswith("-log")}), key=lambda log: log.name, reverse=True
     )
@@ -363,8 +363,9 @@ def would_show(
     until: datetime | None = None,
     of: PartitionTimeline | None = None,
 ) -> Answer:
-    """Whether a line of the broker between the two times would be in the evidence. `statement`: the facets of the line, and the premises about
-    the broker's logs on which the conclusion rests; facets rest on COMPLETE, and what is COMPLETE was READ. `of`: the line is about this partition."""
+    """Whether a line of the broker between the two times would be in the evidence. `statement`: the facets of the line, and the premises
+    about the broker's logs on which the conclusion rests; facets rest on COMPLETE, and what is COMPLETE was READ. `of`: the line is about
+    this partition."""
     shown = log_coverage(broker, cluster).would_show(*statement, since=since, until=until)
     if shown and of is not None and broker in _with_missing_lines(of, cluster):
         return Answer(said("coverage/lines-missing", broker=broker))
@@ -383,7 +384,8 @@ def changes_wanted(gap: Gap, cluster: Cluster) -> Message:
 
 
 def elections_recorded(until: datetime | None, cluster: Cluster) -> bool:
-    """The metadata log was collected up to this time. The active controller writes to it twice a second (KIP-835), and whatever it elects."""
+    """The metadata log was collected up to this time. The active controller writes to it twice a second (KIP-835), and whatever it
+    elects."""
     last = max((e.at for e in cluster.of("metadata-written") if e.at is not None), default=None)
     return last is not None and until is not None and last >= until
 
@@ -438,7 +440,8 @@ def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster
 
 
 def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Finding:
-    """The finding, at most possible if something is known against the lines of one of its brokers that it rests on, as its rule declares."""
+    """The finding, at most possible if something is known against the lines of one of its brokers that it rests on, as its rule
+    declares."""
     wanted = frozenset(premise for on in rests_on for premise in _RESTING[on])
     if finding.confidence == "possible" or not (
         doubted := {b: c.failed for b, c in _coverages(cluster).items() if not wanted.isdisjoint(c.failed)}
@@ -453,7 +456,8 @@ def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Fin
 
 @cached_on_cluster
 def all_read(cluster: Cluster) -> bool:
-    """Whether all premises of the logs of all nodes hold, and all lines were understood and name their node: what compares brokers rests on all."""
+    """Whether all premises of the logs of all nodes hold, and all lines were understood and name their node: what compares brokers rests on
+    all."""
     whole = not any(coverage.failed for coverage in _coverages(cluster).values())
     return whole and not any(s.unrecognised or s.shared for s in cluster.sources)
 

@@ -1,9 +1,10 @@
 """Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
 
-Here: the intervals of one partition with their causes, and the facts (ABSENCES, UNDER_REPLICATED) with their rows. A follower is caught
-up when it has fetched up to the leader's log end offset of the fetch before, and is removed from the ISR when it was not caught up for
-replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
-many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.presence.availability), or the findings (forensics.rules).
+Here: the intervals of one partition with their causes, and the facts (ABSENCES, UNDER_REPLICATED) with their rows. A follower is caught up
+when it has fetched up to the leader's log end offset of the fetch before, and is removed from the ISR when it was not caught up for
+replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of many
+partitions put together (failed_replicas), whether a broker was running at all (forensics.model.presence.availability), or the findings
+(forensics.rules).
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ MAX_INTERVALS = 64
 QUOTED, QUOTED_EACH = 8, 3
 """Number of intervals of a partition that travel with their evidence, and of pieces of each."""
 LOST_SESSION = "absence/lost-session"
-"""Clause about a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
+"""Clause about a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was
+running."""
 LOG_ENDS = "absence/log-ends"
 """Clause about a replica whose broker others missed after the end of its log."""
 MAY_HAVE_ENDED = "absence/may-have-ended"
@@ -390,8 +392,8 @@ class _Judge:
         return back or self.signs.between(left.broker, at, until)
 
     def to_end(self, broker: int, first: int) -> AbsenceInterval | None:
-        """The absence from the state with index `first` to the last one, until the replica is described in sync, or the topic is deleted. None
-        while the topic is being deleted, and if the assignment is unknown, unless its leader removed it from the ISR: it may have been
+        """The absence from the state with index `first` to the last one, until the replica is described in sync, or the topic is deleted.
+        None while the topic is being deleted, and if the assignment is unknown, unless its leader removed it from the ISR: it may have been
         reassigned."""
         states, described = self.timeline.states, self.timeline.states_with_describe
         if not states[-1].replicas and self.shrink(broker, states[first]) is None:

@@ -36,8 +36,8 @@ def chain(found: Sequence[State]) -> list[State]:
 
 
 def disputed(found: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
-    """Reports of states that cannot all be true. Each change has the next partition epoch, so one partition epoch has one leader epoch, leader
-    and ISR, and the leader epoch rises by the partition epoch at most. `starts`: lines with which brokers enter a leader epoch."""
+    """Reports of states that cannot all be true. Each change has the next partition epoch, so one partition epoch has one leader epoch,
+    leader and ISR, and the leader epoch rises by the partition epoch at most. `starts`: lines with which brokers enter a leader epoch."""
     found = list(found)
     known = sorted(filter(_tells_epoch, found), key=lambda s: AUTHORITY[s.source])
     first: dict[int, State] = {}
@@ -63,8 +63,8 @@ def _tells_epoch(s: State) -> bool:
 
 
 def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
-    """Starts whose epochs, leader or ISR are not those of the state. A ZooKeeper controller sends what it decided, and the first line of the new
-    leader about that has no partition epoch."""
+    """Starts whose epochs, leader or ISR are not those of the state. A ZooKeeper controller sends what it decided, and the first line of
+    the new leader about that has no partition epoch."""
     decided: dict[int, State] = {}
     for s in known:
         if s.source == "decided":
@@ -304,8 +304,8 @@ def _best(states: Sequence[State]) -> State:
 
 
 def _copied(event: Event) -> bool:
-    """Whether it is a copy of a state that began earlier: a PartitionRecord begins a partition, and one with a later epoch is of the migration
-    from ZooKeeper (KIP-866)."""
+    """Whether it is a copy of a state that began earlier: a PartitionRecord begins a partition, and one with a later epoch is of the
+    migration from ZooKeeper (KIP-866)."""
     return event.event == "metadata-partition" and event.reason != "snapshot" and (event.partition_epoch or 0) > 0
 
 

@@ -46,8 +46,8 @@ class Gap:
     intended: Event | None = None
     """A change that the leader intended, without evidence that it took effect."""
     changed_from: tuple[int, ...] | None = None
-    """The ISR that must have been before the later state, if it differs from that of the earlier one: its line names it, or it is an election
-    with members that were not in sync before."""
+    """The ISR that must have been before the later state, if it differs from that of the earlier one: its line names it, or it is an
+    election with members that were not in sync before."""
     at_most: bool = False
     """The number is an upper limit: the changes were counted over more states than these two."""
 

@@ -1,8 +1,8 @@
 """Protection of records: how many in-sync replicas leaders require, and how long partitions had too few.
 
 Here: the time a partition was below or at min.insync.replicas or one failure away from loss (`exposure`, run on Spark's tasks), and the
-settings that protect records as data for the report. Not here: the settings in force (forensics.model.settings.effective), or findings about risky
-ones (forensics.rules.risky_setting).
+settings that protect records as data for the report. Not here: the settings in force (forensics.model.settings.effective), or findings
+about risky ones (forensics.rules.risky_setting).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Fetches of one partition's followers that failed, and what that says about a replica that does not advance.
 
-Here: errors that follow each other for longer than a leader change takes, and clauses about a replica that could not fetch. Not here: fetchers
-that ended (forensics.model.presence.process_errors), or the findings (forensics.rules).
+Here: errors that follow each other for longer than a leader change takes, and clauses about a replica that could not fetch. Not here:
+fetchers that ended (forensics.model.presence.process_errors), or the findings (forensics.rules).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Windows in which a partition had no leader, so that producers and consumers could not use it.
 
-Here: the windows, the fact with their rows, and which eligible leader replicas (KIP-966) can still be elected. Not here: the findings (forensics.rules), or how many partitions had no leader
-at a time (forensics.model.cluster.under_replication).
+Here: the windows, the fact with their rows, and which eligible leader replicas (KIP-966) can still be elected. Not here: the findings
+(forensics.rules), or how many partitions had no leader at a time (forensics.model.cluster.under_replication).
 """
 
 from __future__ import annotations

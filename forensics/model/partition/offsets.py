@@ -1,7 +1,7 @@
 """The log end and the high watermark of each replica over time, from its own lines and files, and what it lost.
 
-Here: the rows (SCHEMA) from the observations of each replica (forensics.model.partition.replicas). Not here: what offsets prove (loss, durability),
-or how they are drawn (forensics.views.html).
+Here: the rows (SCHEMA) from the observations of each replica (forensics.model.partition.replicas). Not here: what offsets prove (loss,
+durability), or how they are drawn (forensics.views.html).
 """
 
 from __future__ import annotations

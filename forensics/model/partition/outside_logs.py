@@ -3,9 +3,10 @@
 Here: which batches these are, and how the log differs there. Not here: what they prove about losses (forensics.proof.removed), or which of
 them salvage writes (salvageable).
 
-Source: LocalLog and LogLoader of Apache Kafka. Whole segment files become `.deleted` if retention removes the start of a log, a truncation or
-a recovery its end, and the log cleaner or a split replaces its middle; a minute later, or at the next start, they are removed. `.cleaned` and
-`.swap` files are copies of segments that are still, or were, in the log. Directories `-delete`, `-stray` and `-future` contain whole logs.
+Source: LocalLog and LogLoader of Apache Kafka. Whole segment files become `.deleted` if retention removes the start of a log, a truncation
+or a recovery its end, and the log cleaner or a split replaces its middle; a minute later, or at the next start, they are removed.
+`.cleaned` and `.swap` files are copies of segments that are still, or were, in the log. Directories `-delete`, `-stray` and `-future`
+contain whole logs.
 """
 
 from __future__ import annotations

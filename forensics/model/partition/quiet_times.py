@@ -1,11 +1,11 @@
-"""Leaves out what a broker prints about a partition in quiet times: in an archive of months, nearly all lines say that a segment was rolled or
-a producer snapshot was written, and to bring them together and make objects of them takes most of the time of judging.
+"""Leaves out what a broker prints about a partition in quiet times: in an archive of months, nearly all lines say that a segment was rolled
+or a producer snapshot was written, and to bring them together and make objects of them takes most of the time of judging.
 
 Here: which of these lines can be left out. Not here: repeated facts (runs), or events that are left out with loss (floods).
 
-A time is quiet if within an hour nothing but the upkeep of logs happened to the partition, and nothing that is known to the cluster as a whole. Of
-the lines of one file in a quiet time the first remains, and what is said of the last offset, and with them the bounds of the log end
-before and after everything that happened. The lines before and after an offset that anything else gives remain, too: they show when the
+A time is quiet if within an hour nothing but the upkeep of logs happened to the partition, and nothing that is known to the cluster as a
+whole. Of the lines of one file in a quiet time the first remains, and what is said of the last offset, and with them the bounds of the log
+end before and after everything that happened. The lines before and after an offset that anything else gives remain, too: they show when the
 log reached it. Each line that remains counts those after it that are left out.
 
 In large archives, lines are left out twice. First each task does it with the events that it has read, before they travel to the tasks that
@@ -48,7 +48,8 @@ def is_routine(events: pa.Table) -> pa.ChunkedArray:
 
 
 def drop_routine_lines(events: pa.Table, cluster: Cluster) -> pa.Table:
-    """Identified events, all of their partitions, without those in the middle of quiet times: the line before has `repeats` and `last_at`."""
+    """Identified events, all of their partitions, without those in the middle of quiet times: the line before has `repeats` and
+    `last_at`."""
     return _routine_filter(cluster).drop_routine_lines(events)
 
 
@@ -130,8 +131,8 @@ class RoutineFilter:
         return partial(self.drop_routine_lines, known=Around(around))
 
     def drop_routine_lines(self, events: pa.Table, known: Around | None = None) -> pa.Table:
-        """Identified events without those in the middle of quiet times: the line before has `repeats` and `last_at`. Without `known`, these are
-        all events of their partitions."""
+        """Identified events without those in the middle of quiet times: the line before has `repeats` and `last_at`. Without `known`, these
+        are all events of their partitions."""
         candidates = self._candidates(events).combine_chunks()
         if (pc.sum(candidates).as_py() or 0) < FEW:
             return events
@@ -159,8 +160,8 @@ class RoutineFilter:
         return pc.and_not(found, pc.is_in(events["source"], self._doubtful))
 
     def _light(self, events: pa.Table, candidates: pa.Array, around: Around) -> pa.Table:
-        """The lines but for those of upkeep, each file's in its order: whether it may be left out, and how many busy hours were before it and
-        how many of the offsets that anything else gives are below its own."""
+        """The lines but for those of upkeep, each file's in its order: whether it may be left out, and how many busy hours were before it
+        and how many of the offsets that anything else gives are below its own."""
         chosen = pc.and_(pc.is_valid(column(events, "line", pa.int64())), pc.or_(candidates, _other(events)))
         row = numbered(chosen).filter(chosen)
         names = {"line", "at", "offset", "repeats", "last_at", *_PARTITION, *_FILE} & set(events.schema.names)
@@ -220,8 +221,8 @@ def _other(events: pa.Table) -> pa.Array:
 
 
 def _given(partitions: pa.Array, offsets: pa.Array, known: pa.Table, busy: pa.Array) -> pa.Array:
-    """For each row a number that rises from one of its offsets to the next if another event of the partition gives an offset from the one to
-    the other. The last log start of a quiet time is given, too."""
+    """For each row a number that rises from one of its offsets to the next if another event of the partition gives an offset from the one
+    to the other. The last log start of a quiet time is given, too."""
     given = known.filter(pc.is_valid(known["offset"]))
     others, starts = given.filter(pc.is_null(given["hour"])), given.filter(pc.is_valid(given["hour"]))
     time = up_to(busy, within(starts["partition"].combine_chunks(), starts["hour"].combine_chunks()))

@@ -267,8 +267,8 @@ class _Walk:
 
     @property
     def epoch_of_end(self) -> int | None:
-        """The latest leader epoch of the records up to `end`: they were there when the end was seen, whatever requests the broker got since.
-        Records that a follower had when it began to follow are older."""
+        """The latest leader epoch of the records up to `end`: they were there when the end was seen, whatever requests the broker got
+        since. Records that a follower had when it began to follow are older."""
         if self.began is not None and self.end == self.began:
             return self.records_epoch
         return self.end_epoch if self.end_epoch is not None else self.epoch
@@ -412,8 +412,8 @@ def _on_deleted(w: _Walk, e: Event) -> None:
 
 
 def _compare(w: _Walk, offset: int, e: Event) -> None:
-    """Compares the offset of a start line with the known log end. Only a restarted process can hold less without a truncation line: one that
-    knows an earlier leader epoch cannot, and neither can one between the load of its log and its first role."""
+    """Compares the offset of a start line with the known log end. Only a restarted process can hold less without a truncation line: one
+    that knows an earlier leader epoch cannot, and neither can one between the load of its log and its first role."""
     if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
         return
     first, knows = e.previous_leader_epoch == -1, e.previous_leader_epoch is not None and e.previous_leader_epoch >= 0
@@ -701,7 +701,8 @@ def _on_offset(w: _Walk, e: Event) -> None:
 
 
 def _on_snapshot(w: _Walk, e: Event) -> None:
-    """A log that is closed in a clean stop writes the state of its producers at its end (UnifiedLog#close), if it has grown since the last time."""
+    """A log that is closed in a clean stop writes the state of its producers at its end (UnifiedLog#close), if it has grown since the last
+    time."""
     _on_offset(w, e)
     if e.offset is not None and e.offset == w.end and w.stops(e):
         w.end_exactly(e.offset, e)
@@ -773,9 +774,9 @@ def history(
     confirms: Callable[[Event], bool | None],
     stops: Callable[[Event], bool] = lambda _: False,
 ) -> Replica:
-    """A broker's replica from its events in its own order. Files of an earlier collection are ordered by their times. `confirms`:
-    whether an ISR change that took effect after this intention would have left a line; None: unknown. `stops`: whether the line is of a clean
-    stop that was completed."""
+    """A broker's replica from its events in its own order. Files of an earlier collection are ordered by their times. `confirms`: whether
+    an ISR change that took effect after this intention would have left a line; None: unknown. `stops`: whether the line is of a clean stop
+    that was completed."""
     walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events), confirms=confirms, stops=stops)
     for event in events:
         if step := STEPS.get(event.event):
@@ -844,7 +845,8 @@ class Disk:
         return any(s.start < end and (s.end is None or s.end > start) for s in self.extent.stretches)
 
     def shows(self, start: int, end: int) -> bool:
-        """Whether its files show what the log has at the offsets [start, end). A directory that was collected without segments shows nothing."""
+        """Whether its files show what the log has at the offsets [start, end). A directory that was collected without segments shows
+        nothing."""
         begins = bool(self.segments) and (self.segments[0].offset or 0) <= start
         return begins and not self.damaged_within(start, end) and (not self.end_unknown or end <= (self.reach or 0))
 

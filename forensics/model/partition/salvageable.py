@@ -229,7 +229,8 @@ def _contradict(found: Sequence[_Found], timeline: PartitionTimeline) -> bool:
 
 
 def _differing(found: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[DifferingCopies]:
-    """Where batches of one leader epoch overlap, and are not the same batch. The log cleaner rewrites batches on each replica separately."""
+    """Where batches of one leader epoch overlap, and are not the same batch. The log cleaner rewrites batches on each replica
+    separately."""
     comparable = [f for f in found if f.batch["whole"] or timeline.cleaned is False]
     for epoch in sorted({f.epoch for f in comparable}):
         own = sorted((f for f in comparable if f.epoch == epoch), key=lambda f: (f.base, f.end))

@@ -217,8 +217,8 @@ def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]
 
 
 def _before_raises(events: Iterable[Event], found: Iterable[State]) -> list[State]:
-    """States from a ZooKeeper controller's lines that it raised the leader epoch for a reassignment: the write leaves leader and ISR as they
-    are (KafkaController#updateLeaderEpoch), so they show the state right before it, where the leader's own change was overtaken."""
+    """States from a ZooKeeper controller's lines that it raised the leader epoch for a reassignment: the write leaves leader and ISR as
+    they are (KafkaController#updateLeaderEpoch), so they show the state right before it, where the leader's own change was overtaken."""
     raised = {(e.leader_epoch, e.partition_epoch): e for e in events if is_raise(e)}
     after = ((s, e) for s in found if (e := raised.get((s.leader_epoch, s.partition_epoch))) is not None)
     return [

@@ -299,8 +299,8 @@ class PartitionTimeline:
 
     @property
     def begins_in_first_epoch(self) -> bool:
-        """Whether the first known state has the epochs with which a partition is created. It may be much older: they do not change while its
-        leader and its ISR stay the same, as in a cluster of one broker."""
+        """Whether the first known state has the epochs with which a partition is created. It may be much older: they do not change while
+        its leader and its ISR stay the same, as in a cluster of one broker."""
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
 
     @cached_property
@@ -313,8 +313,8 @@ class PartitionTimeline:
         return self.begins_in_first_epoch and (self.made_by_controller or self._made_in_evidence())
 
     def _made_in_evidence(self) -> bool:
-        """The first leader created its log before it led, or the metadata log has the first record, and that leader did not have a log already.
-        Snapshots contain records of partitions of any age."""
+        """The first leader created its log before it led, or the metadata log has the first record, and that leader did not have a log
+        already. Snapshots contain records of partitions of any age."""
         replica = self.replicas.get(self.states[0].leader)
         before = takewhile(lambda e: e.event not in STARTS, replica.events) if replica is not None else ()
         for e in before:

@@ -136,8 +136,8 @@ def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -
 
 
 def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
-    """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica, or to all
-    replicas: a replica that a reassignment removes is not among the last ones."""
+    """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica, or to
+    all replicas: a replica that a reassignment removes is not among the last ones."""
     times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
     last, gone = timeline.states[-1], discarded(start, timeline)
     by_replicas = {at for broker, at in gone.items() if at is not None and last.leader < 0 and broker in last.isr}
@@ -157,7 +157,8 @@ def discarded(start: datetime, timeline: PartitionTimeline) -> dict[int, datetim
 
 
 def all_discarded(timeline: PartitionTimeline) -> bool:
-    """All of its last replicas deleted their logs, so its topic was deleted: a replica that a reassignment removes is not among the last ones."""
+    """All of its last replicas deleted their logs, so its topic was deleted: a replica that a reassignment removes is not among the last
+    ones."""
     last = timeline.standing
     gone = discarded(last.at or datetime.min, timeline)
     return bool(last.replicas) and {*last.replicas} <= gone.keys() and any(at is not None for at in gone.values())

@@ -1,7 +1,8 @@
 """Availability of a broker: the runs of its process, other nodes' reports about it, and the spans in which it was stopping or down.
 
 Here: the only model of availability, built once per broker and cluster. All code that asks whether a broker was up, stopping, down or
-fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.absences), or which cluster a broker was in (cluster_history).
+fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.absences), or which cluster a broker was in
+(cluster_history).
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class BrokerRun:
     up: Event | None = None
     """The first line that it was up; a start that fails may print it, too."""
     halted: Event | None = None
-    """Its own last event before it halted because of its disks or a fatal fault, without a shutdown; `end` is the start that follows, if there
-    is one."""
+    """Its own last event before it halted because of its disks or a fatal fault, without a shutdown; `end` is the start that follows, if
+    there is one."""
     signal: Event | None = None
     """The signal to end that it received, or the error for which it called System.exit, which begins a shutdown."""
     stopping: Event | None = None
@@ -363,7 +364,8 @@ class _RunReader:
         return self._run()
 
     def _previous_may_run(self) -> bool:
-        """Whether the run before may go on: it neither stopped nor failed, and the current one did not find its log directories, unlocked."""
+        """Whether the run before may go on: it neither stopped nor failed, and the current one did not find its log directories,
+        unlocked."""
         if len(self.runs) < 2 or self.runs[-2].outcome in ("stopped", "failed"):
             return False
         return not self.runs[-2].directories & self.runs[-1].directories

@@ -1,7 +1,7 @@
 """The states of each node over time: up, starting, recovering, stopping, ended, down, fenced, paused, controller, or unknown.
 
-Here: the spans of each node, from its availability, the elections of controllers and its collected logs. They may overlap: a broker that is up
-may be fenced, and be the controller. Not here: the runs of brokers (forensics.model.presence.availability), or how spans are drawn
+Here: the spans of each node, from its availability, the elections of controllers and its collected logs. They may overlap: a broker that is
+up may be fenced, and be the controller. Not here: the runs of brokers (forensics.model.presence.availability), or how spans are drawn
 (forensics.views.html).
 """
 

@@ -1,7 +1,7 @@
 """When nodes crashed: a crash prints nothing, so it lies between the last line that the node wrote and the moment others noticed.
 
-Here: that span of each crash, from the node's availability, from other nodes and from the last lines about its partitions. Not here: whether a broker crashed
-(forensics.model.presence.availability), or why a replica left an ISR (forensics.model.partition.absences).
+Here: that span of each crash, from the node's availability, from other nodes and from the last lines about its partitions. Not here:
+whether a broker crashed (forensics.model.presence.availability), or why a replica left an ISR (forensics.model.partition.absences).
 """
 
 from __future__ import annotations
@@ -168,8 +168,8 @@ class CrashTimes:
             yield _of(broker, "without-leader", left_leaderless)
 
     def unreached(self, broker: int, by: Sequence[int], start: datetime | None, end: datetime | None) -> Iterator[Message]:
-        """The partitions that lacked a replica while these nodes could not connect to the broker: replicas on these nodes that fetch from the
-        broker, and its own, which may not have learned whom to fetch from."""
+        """The partitions that lacked a replica while these nodes could not connect to the broker: replicas on these nodes that fetch from
+        the broker, and its own, which may not have learned whom to fetch from."""
         yield from self.followers(broker, start, end, by)
         if own := self._without(broker, start, end):
             yield _of(broker, "missing", sorted(own))

@@ -95,8 +95,8 @@ def _judged(attempt: _Attempt, node: int | None, cluster: Cluster) -> FailedStar
 
 
 def _running(node: int, attempt: FailedStart, cluster: Cluster, *, locked: bool) -> bool:
-    """Whether a process of the node was running before the attempt, and after it. A lock is held by a process; an id may be registered for a
-    session that has not expired."""
+    """Whether a process of the node was running before the attempt, and after it. A lock is held by a process; an id may be registered for
+    a session that has not expired."""
     first, last = attempt.at, attempt.end
     if first is None or last is None:
         return False
@@ -135,8 +135,8 @@ class _Attempt:
         return not ended and e.event != _FIRST and (e.event, e.pattern) not in self.marks
 
     def before(self, e: Event) -> bool:
-        """Whether an error is of a later process whose start is missing from the evidence: one process prints each once. The text of an exception
-        is repeated in each."""
+        """Whether an error is of a later process whose start is missing from the evidence: one process prints each once. The text of an
+        exception is repeated in each."""
         return (
             e.reason != LOCKED
             and e.pattern != _THROWN_ALONE

@@ -74,8 +74,8 @@ def cause_of(errors: Iterable[Event], *, starting: bool = False) -> NamedCause |
 
 
 def narrowed(cause: NamedCause, node: int | None, at: datetime | None, cluster: Cluster) -> NamedCause:
-    """The cause behind an error that names only an effect: what the system refused, by the node's last line about that since the node was up
-    for the last time."""
+    """The cause behind an error that names only an effect: what the system refused, by the node's last line about that since the node was
+    up for the last time."""
     if cause.name not in _EFFECTS or node is None or at is None:
         return cause
     runs = cluster.availability(node).runs

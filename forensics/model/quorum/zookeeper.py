@@ -69,8 +69,8 @@ def _changes(cluster: Cluster) -> Iterator[_ConnectionChange]:
 
 
 def _stated(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, Event]]]:
-    """By broker, its statements with their times. A silent connection is closed at the end of the silence. Without any statement about a new
-    connection, which is below level WARN, a lost one may have lasted a moment only."""
+    """By broker, its statements with their times. A silent connection is closed at the end of the silence. Without any statement about a
+    new connection, which is below level WARN, a lost one may have lasted a moment only."""
     found: dict[int, list[tuple[datetime, Event]]] = defaultdict(list)
     for e in cluster.of("zookeeper-silent", "zookeeper-disconnected", "zookeeper-connected"):
         if e.at is not None and e.writer in cluster.collected:

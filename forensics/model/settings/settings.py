@@ -227,8 +227,8 @@ def process_roles(value: str | None) -> str:
 
 
 def same_directory(one: str, other: str) -> bool:
-    """Whether two spellings may mean the same directory. A broker prints the absolute path (File#getAbsolutePath): a relative setting
-    gets its base directory, and on Windows a drive, backslashes, and any case. On Windows `C:data`, which a properties file makes of `C:\\data`,
+    """Whether two spellings may mean the same directory. A broker prints the absolute path (File#getAbsolutePath): a relative setting gets
+    its base directory, and on Windows a drive, backslashes, and any case. On Windows `C:data`, which a properties file makes of `C:\\data`,
     is relative to the working directory of that drive."""
     (drive, first), (other_drive, second) = map(_drive_and_path, (one, other))
     if drive and other_drive and drive != other_drive:

@@ -62,7 +62,8 @@ def _finding(
 
 
 def _known(reader: GroupReader, end: int | None) -> bool:
-    """Whether the outcome follows from commits: from later ones, or from the last one and the end of the log. Output of tools has no time."""
+    """Whether the outcome follows from commits: from later ones, or from the last one and the end of the log. Output of tools has no
+    time."""
     outcome = reader.client.outcome
     return outcome in (SKIPPED, WENT_BACK) or (reader.evidence[0].pattern != NAMES_GROUPS and (outcome != SKIPS or end is not None))
 

@@ -1,5 +1,5 @@
-"""What declarations of errors (errors) ask of an error, `if`, and what they compute of the errors of one finding, `values`: the functions that
-only one kind needs, under its name.
+"""What declarations of errors (errors) ask of an error, `if`, and what they compute of the errors of one finding, `values`: the functions
+that only one kind needs, under its name.
 
 Here: these functions. Not here: what a kind finds, and what it does not, which forensics/rules/KIND.toml says.
 """
@@ -67,8 +67,8 @@ _SSL, _SASL = (
 
 
 def not_said_by_the_client(error: Event, cluster: Cluster) -> bool:
-    """Whether the line does not repeat what the line of the connecting node says: its network layer prints the error, too, and the other node
-    prints that it refused the connection."""
+    """Whether the line does not repeat what the line of the connecting node says: its network layer prints the error, too, and the other
+    node prints that it refused the connection."""
     return (
         error.reason != "server" or error.at is None or (error.writer, error.at.replace(microsecond=0)) not in _printed_by_clients(cluster)
     )
@@ -318,7 +318,8 @@ def as_stated(errors: Sequence[Event], *scope: Any) -> Mapping[str, Any]:
 
 # isr-change-refused
 def followers_to_remove(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:
-    """The followers that the leader tried to remove from the ISR at the last refusal, and whether it had lost its session before the first."""
+    """The followers that the leader tried to remove from the ISR at the last refusal, and whether it had lost its session before the
+    first."""
     first, until = errors[0], errors[-1].last_at
     shrinks = (e for e in timeline.of("isr-shrink") if e.writer == first.writer and e.at is not None)
     tried = [e for e in shrinks if e.at is not None and until is not None and e.at <= until][-1:]

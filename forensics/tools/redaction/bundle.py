@@ -1,5 +1,5 @@
-"""The archive: every file of the evidence is read, and rewritten or left out; then the whole archive is read again, and nothing may be in it
-that is not on the lists.
+"""The archive: every file of the evidence is read, and rewritten or left out; then the whole archive is read again, and nothing may be in
+it that is not on the lists.
 
 Here: two passes over the evidence, because all names must be known before the first is replaced; the archive, the mark in it, the mapping
 file, the last check. Not here: how a file is rewritten (text, segments).
@@ -74,8 +74,8 @@ class Redacted:
 
 
 def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS, *, replace: bool = False) -> Redacted:
-    """Writes archive and mapping, in place of earlier ones only with `replace`. The archive gets its name after it was searched, and the mapping before that. Raises Leak,
-    NothingCopied and OSError."""
+    """Writes archive and mapping, in place of earlier ones only with `replace`. The archive gets its name after it was searched, and the
+    mapping before that. Raises Leak, NothingCopied and OSError."""
     planned = units(paths, limits)
     done = Redacted(names=_names(planned))
     with whole_path(out, OF_OWNER, new=not replace) as part:

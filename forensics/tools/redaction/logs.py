@@ -279,8 +279,8 @@ class RewrittenRecord:
         return begin + size, begin + size
 
     def read(self, begin: int, end: int, cut: tuple[int, int], patterns: Collection[str], logger: str | None) -> bool:
-        """Puts the text that statements fix, and the names in it. `cut`: the logger's name behind a part of the message. Whether a statement
-        is in the first line."""
+        """Puts the text that statements fix, and the names in it. `cut`: the logger's name behind a part of the message. Whether a
+        statement is in the first line."""
         begins = {self.component(begin, end, name)[1] for name in ((logger,) if logger is not None else (STATE_CHANGE, None))}
         read_first = False
         for name in patterns:

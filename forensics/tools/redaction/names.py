@@ -3,8 +3,8 @@
 Here: topics, groups, transactional ids, hosts and cluster ids as wholes, addresses, the steps of paths, and all other text. Not here: the
 words that stay (vocabulary), the places where a statement fixes them (in_place), or how files are written (text, segments).
 
-From free text only what is listed stays: words of Kafka, numbers that a reader took, stand-ins. A stand-in consists of letters: digits could
-be read as numbers of brokers or partitions.
+From free text only what is listed stays: words of Kafka, numbers that a reader took, stand-ins. A stand-in consists of letters: digits
+could be read as numbers of brokers or partitions.
 """
 
 from __future__ import annotations

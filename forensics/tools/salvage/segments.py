@@ -1,8 +1,8 @@
 """The second read: lost batches are copied whole from the collected files into segments that Kafka's own tools can read.
 
 Here: from findings to lots, from lots to segment files. A batch is copied if it begins and ends at the expected offsets, has the leader
-epoch of the loss, and matches its checksum. Not here: which file is the right one (forensics.model.partition.salvageable), or the contents of
-records (rows).
+epoch of the loss, and matches its checksum. Not here: which file is the right one (forensics.model.partition.salvageable), or the contents
+of records (rows).
 """
 
 from __future__ import annotations

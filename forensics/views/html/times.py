@@ -1,7 +1,7 @@
 """Times on a page: elements that keep the instant next to its text, and what the switch of the zone needs.
 
-Here: the filters of the templates that show times, and the values of the switch. Not here: the forms of times (forensics.output.display_times),
-or the script that shows them in another zone (static/zone.js).
+Here: the filters of the templates that show times, and the values of the switch. Not here: the forms of times
+(forensics.output.display_times), or the script that shows them in another zone (static/zone.js).
 
 A page names its day once: times of this day have no date.
 """
@@ -31,7 +31,8 @@ _BEFORE_SPAN = re.compile(r"\b(between|from) $")
 
 @pass_context
 def time(context: Context, at: datetime | str | None, form: str = "") -> str:
-    """An element with the time to the millisecond, unless `form` says otherwise; empty if there is none. `at`: also as the document has it."""
+    """An element with the time to the millisecond, unless `form` says otherwise; empty if there is none. `at`: also as the document has
+    it."""
     return "" if at is None else _element(context, parsed(at), form=form)
 
 

@@ -94,8 +94,8 @@ STORY = pa.schema(
         ("evidence", FINDING.field("evidence").type),
     ]
 )
-"""An entry: `cluster` and `generation` name the incarnation of the topic, `number` is the place in its story, `marked` lanes are those it is
-about, times are UTC."""
+"""An entry: `cluster` and `generation` name the incarnation of the topic, `number` is the place in its story, `marked` lanes are those it
+is about, times are UTC."""
 
 
 def incarnation(row: Mapping[str, Any]) -> tuple[int, int]:

@@ -225,7 +225,8 @@ def _filled_in(
     lines: Sequence[int],
     passed_on: Mapping[str, Sequence[Any]],
 ) -> Sequence[Any]:
-    """The values of a column by event. `marks`: columns of the placeholders among the computed values, and None if there are other values."""
+    """The values of a column by event. `marks`: columns of the placeholders among the computed values, and None if there are other
+    values."""
     if marks == {None}:
         return [computed[at] for at in index]
     if len(marks) == 1:

@@ -155,8 +155,8 @@ class Heads:
         return self._read_kafkas(data, text, begins, ends, loggers)
 
     def _read_kafkas(self, data: bytes, text: str, begins: Sequence[int], ends: Sequence[int], loggers: Sequence[str | None]) -> Columns:
-        """The same in Kafka's own layout, at fixed positions. Everything that is rare is left for after the loop: `others` are lines that are
-        not such records, `closer` those whose component needs a closer look."""
+        """The same in Kafka's own layout, at fixed positions. Everything that is rare is left for after the loop: `others` are lines that
+        are not such records, `closer` those whose component needs a closer look."""
         hours, seconds, fractions, names = self._hours, _IN_HOUR.get, _FRACTIONS.get, self._loggers
         find, rfind, startswith, components = text.find, text.rfind, text.startswith, self._components
         data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)

@@ -1,7 +1,8 @@
 """Functions that make several events of one line, or compute columns. A pattern names one in its key `expand`.
 
-Each gets the columns of the line, its time and level, and the text of all groups under '_groups'; names of groups that are not columns begin
-with '_'. It may raise ValueError. It must not change `row["_groups"]`: lines with equal groups share the events (catalogue.columnar.computed).
+Each gets the columns of the line, its time and level, and the text of all groups under '_groups'; names of groups that are not columns
+begin with '_'. It may raise ValueError. It must not change `row["_groups"]`: lines with equal groups share the events
+(catalogue.columnar.computed).
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ _REFUSALS = (
     ("in-use", regex.compile(r"(?m)^(?>.*?(?:AccessDenied|FileAlreadyExists|FileSystem)Exception: ).*\\")),
     ("denied", regex.compile(r"AccessDeniedException")),
 )
-"""What the system refused, by its message, which may be in its language, or by Java's class. Windows refuses files that are mapped or open."""
+"""What the system refused, by its message, which may be in its language, or by Java's class. Windows refuses files that are mapped or
+open."""
 
 
 def with_exception(row: Row) -> Iterator[Row]:

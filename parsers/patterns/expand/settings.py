@@ -52,7 +52,8 @@ def with_settings_of_topic(row: Row) -> Iterator[Row]:
 
 
 def with_cleanup_policy(row: Row) -> Iterator[Row]:
-    """The row with cleanup.policy. Up to 2.4 the line has all settings of the topic with the broker's as defaults, later only the topic's."""
+    """The row with cleanup.policy. Up to 2.4 the line has all settings of the topic with the broker's as defaults, later only the
+    topic's."""
     properties = row["_groups"]["_properties"]
     if properties is not None:
         row["key"] = _CLEANUP_POLICY
