@@ -68,14 +68,14 @@ def left_in(copy: str, names: Names) -> str | None:
 
 
 _THROWN = re.compile(r"(?:Exception|Error)\b")
-"""A key that is the text of an exception."""
+"""A key that is the text of an exception, or a value that is the class of one, whose text is the key."""
 
 
 def told(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
     """What lines state, names aside: these as their stand-ins."""
     known = {**names.known["topic"], **names.known["id"], **names.known["cluster"]} if names is not None else {}
     free = ("text", "byte", "value", "directory", "host")
-    rows = [{**r, "key": None} if _THROWN.search(r.get("key") or "") else r for r in rows]
+    rows = [{**r, "key": None} if _THROWN.search(f"{r.get('key')} {r.get('value')}") else r for r in rows]
     return [{k: known.get(v, v) if isinstance(v, str) else v for k, v in r.items() if k not in free} for r in rows]
 
 
