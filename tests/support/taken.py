@@ -314,6 +314,8 @@ class Claim(NamedTuple):
     summary: str
     of_last: bool
     """It is about the cluster that exists at the end."""
+    over: bool
+    """It has an end."""
 
 
 OF_EVIDENCE = frozenset(rule.kind for rule in RULES if rule.unrefuted is Unrefuted.EVIDENCE)
@@ -352,7 +354,11 @@ def claims(told: Iterable[Finding]) -> list[Claim]:
             for offsets, confidence, committed in parts:
                 gone = frozenset(o for r in offsets if r.end is not None for o in range(r.start, r.end))
                 rank = CONFIDENCES.index(confidence)
-                found.append(Claim(f.kind, name, f.brokers, gone, rank, level, committed, f.cause, words(f).summary, f.cluster == 0))
+                found.append(
+                    Claim(
+                        f.kind, name, f.brokers, gone, rank, level, committed, f.cause, words(f).summary, f.cluster == 0, f.end is not None
+                    )
+                )
     return found
 
 
@@ -459,7 +465,8 @@ def _surer(part: Judged, whole: Judged, altered: frozenset[str]) -> Iterator[Vio
         best = max((o.confidence for o in same), default=-1)
         if c.confidence > max(best, 0):
             yield SURER, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {CONFIDENCES[best] if same else 'nothing'}: {c.summary}"
-        open_question = c.kind == "data-loss" and not c.committed  # how bad a loss is depends on what its evidence leaves open
+        # how bad a loss is, or what is not over, depends on what its evidence leaves open
+        open_question = (c.kind == "data-loss" and not c.committed) or (not c.over and any(o.over for o in same))
         if c.confidence and same and not open_question and c.severity > (worst := max(o.severity for o in same)):
             yield WORSE, f"{c.kind} {LEVELS[c.severity]} instead of {LEVELS[worst]}: {c.summary}"
         if c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
