@@ -19,7 +19,7 @@ from forensics import rule_files
 from forensics.incidents.findings import FindingRows, Findings, urgency, worst_first
 from forensics.incidents.incidents import ClusterFindings, Incident, recurring_of_each
 from forensics.invariants import checked
-from forensics.invariants.declared import Checked
+from forensics.invariants.declared import ReportFacts
 from forensics.model.cluster import balance, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
 from forensics.model.coverage.log_coverage import weakened
@@ -211,7 +211,7 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     past = [events for number, events in by_life.items() if number != cluster.number]
     states = partitions.get(cluster.number, nothing)
     own_findings = distinct([*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())])
-    folded = checked(Checked(own_findings, states, cluster, asked))
+    folded = checked(ReportFacts(own_findings, states, cluster, asked))
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
     return Conclusion(in_order(folded), found_incidents, states)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from forensics.invariants.declared import Checked, Violation, violations
+from forensics.invariants.declared import ReportFacts, Violation, violations
 from forensics.model.findings import CONFIDENCES, LEVELS, Finding, lower
 from forensics.rules.evidence_conflict import of_report
 from parsers.frozen import replace
 
 
-def checked(report: Checked) -> list[Finding]:
+def checked(report: ReportFacts) -> list[Finding]:
     """The findings of a report: those that contradict others with less confidence, and one more that says so."""
     findings = report.findings
     if not (found := list(violations(report))):

@@ -58,7 +58,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Checked:
+class ReportFacts:
     """What a report says."""
 
     findings: Sequence[Finding]
@@ -130,10 +130,10 @@ def _until_alive(end: Ended, others: Iterable[Ended]) -> Ended:
     return replace(end, next=min((end.next, *alive)))
 
 
-Invariant = Callable[[Checked], Iterator[Violation]]
+Invariant = Callable[[ReportFacts], Iterator[Violation]]
 
 
-def violations(report: Checked) -> Iterator[Violation]:
+def violations(report: ReportFacts) -> Iterator[Violation]:
     for invariant in INVARIANTS:
         yield from invariant(report)
 
@@ -158,7 +158,7 @@ def _of_state(row: Mapping[str, Any]) -> tuple[Evidence]:
     return (Evidence("partitions", None, None, " ".join(f"{name}={row[name]}" for name in STATE)),)
 
 
-def running_while_dead(report: Checked) -> Iterator[Violation]:
+def running_while_dead(report: ReportFacts) -> Iterator[Violation]:
     """A process is not stuck, slow or fenced while it runs after the last line that shows it alive, until the next one begins."""
     for f in report.findings:
         if f.confidence == "possible" or f.start is None or f.message not in rule_of(f.kind).alive:
@@ -169,7 +169,7 @@ def running_while_dead(report: Checked) -> Iterator[Violation]:
                     yield _violated("running-while-dead", f, end.finding, broker=broker, at=f.start, of=f.kind, other=end.finding.kind)
 
 
-def one_end(report: Checked) -> Iterator[Violation]:
+def one_end(report: ReportFacts) -> Iterator[Violation]:
     """A process that crashed was not stopped cleanly."""
     for (_, broker), own in report.ends.items():
         for crash in (e for e in own if rule_of(e.finding.kind).purpose is Purpose.CRASH):
@@ -182,7 +182,7 @@ def _clean(f: Finding) -> bool:
     return purpose is Purpose.CLEAN_STOP or (purpose is Purpose.RETURN and bool(dict(f.values).get("cleanly")))
 
 
-def begins_before_it_ends(report: Checked) -> Iterator[Violation]:
+def begins_before_it_ends(report: ReportFacts) -> Iterator[Violation]:
     for f in report.findings:
         spans = [(f.start, f.start_latest), (f.start, f.end), *((p.start, p.end) for p in f.places)]
         written = [(p.written.since, p.written.until) for p in places(f) if p.written is not None]
@@ -194,7 +194,7 @@ def begins_before_it_ends(report: Checked) -> Iterator[Violation]:
                 yield _violated("begins-before-it-ends", f, leaves=leaves, of=f.kind, span=kind, start=wrong[0], end=wrong[1])
 
 
-def inside_the_evidence(report: Checked) -> Iterator[Violation]:
+def inside_the_evidence(report: ReportFacts) -> Iterator[Violation]:
     clusters = report.cluster.by_number.values()
     of_files = (at for own in clusters for s in own.sources for at in (s.last, s.modified, *(before for _, before, _ in s.steps_back)))
     if (until := max((at for at in (*(own.until for own in clusters), *of_files) if at is not None), default=None)) is None:
@@ -204,7 +204,7 @@ def inside_the_evidence(report: Checked) -> Iterator[Violation]:
             yield _violated("inside-the-evidence", f, leaves="probable", of=f.kind, at=late, until=until)
 
 
-def counts_add_up(report: Checked) -> Iterator[Violation]:
+def counts_add_up(report: ReportFacts) -> Iterator[Violation]:
     """No more records than offsets, and what is recoverable and what is missing are the lost offsets, each once."""
     for own in report.losses.values():
         for f, p in own:
@@ -225,7 +225,7 @@ def _length(ranges: Iterable[Range]) -> int | None:
     return None if None in lengths else sum(n for n in lengths if n is not None)
 
 
-def offered_are_the_lost(report: Checked) -> Iterator[Violation]:
+def offered_are_the_lost(report: ReportFacts) -> Iterator[Violation]:
     """Records that are offered as the lost ones were written before the epoch in which these were lost began."""
     for own in report.losses.values():
         for f, p in own:
@@ -234,7 +234,7 @@ def offered_are_the_lost(report: Checked) -> Iterator[Violation]:
                 yield _violated("offered-are-the-lost", f, leaves="probable", place=p.name, source=new.source, epoch=new.leader_epoch)
 
 
-def one_cut_one_place(report: Checked) -> Iterator[Violation]:
+def one_cut_one_place(report: ReportFacts) -> Iterator[Violation]:
     """What the report asks of the reader about one event of one partition and group is one step."""
     steps: dict[Any, list[Finding]] = defaultdict(list)
     for f in report.findings:
@@ -248,7 +248,7 @@ def one_cut_one_place(report: Checked) -> Iterator[Violation]:
                 yield _violated("one-cut-one-place", *own, place=own[0].name, groups=own[0].groups, number=len(said))
 
 
-def now_is_the_last_state(report: Checked) -> Iterator[Violation]:
+def now_is_the_last_state(report: ReportFacts) -> Iterator[Violation]:
     """What is not over when the evidence ends is so in the last state of the partition."""
     open_: dict[tuple[str | None, int | None], list[tuple[str, Finding]]] = defaultdict(list)
     for f in report.findings:
@@ -270,7 +270,7 @@ def now_is_the_last_state(report: Checked) -> Iterator[Violation]:
                 yield _violated("now-is-the-last-state", f, place=_name(row), of=f.kind)
 
 
-def ids_differ(report: Checked) -> Iterator[Violation]:
+def ids_differ(report: ReportFacts) -> Iterator[Violation]:
     alike: dict[str, list[Finding]] = defaultdict(list)
     for f in report.findings:
         alike[f.id].append(f)
@@ -279,7 +279,7 @@ def ids_differ(report: Checked) -> Iterator[Violation]:
             yield _violated("ids-differ", leaves="certain", evidence=own[0].evidence, id=id_, number=len(own))
 
 
-def verdicts_are_those_of_losses(report: Checked) -> Iterator[Violation]:
+def verdicts_are_those_of_losses(report: ReportFacts) -> Iterator[Violation]:
     """Lost: a loss that is sure, and was not surely uncommitted; unknown: none that was surely committed; a cut tail: only uncommitted
     ones."""
     for row in report.states():
@@ -295,7 +295,7 @@ def verdicts_are_those_of_losses(report: Checked) -> Iterator[Violation]:
             )
 
 
-def gone_has_an_end(report: Checked) -> Iterator[Violation]:
+def gone_has_an_end(report: ReportFacts) -> Iterator[Violation]:
     """A verdict states that offsets are gone only up to where evidence shows that they were there."""
     for row, why in report.reasons(*GONE):
         ranges = dict(why.values).get("offsets") if isinstance(why, Message) and why.id in GONE else None
@@ -305,7 +305,7 @@ def gone_has_an_end(report: Checked) -> Iterator[Violation]:
             yield _violated("gone-has-an-end", evidence=evidence, place=_name(row))
 
 
-def asked_for_is_not_there(report: Checked) -> Iterator[Violation]:
+def asked_for_is_not_there(report: ReportFacts) -> Iterator[Violation]:
     """A reason that asks for a file names none that was collected, unless it says what is missing of it."""
     there: dict[tuple[str, Value], str] = {}
     for s in (s for s in report.cluster.sources if not s.problem):
@@ -328,7 +328,7 @@ def _messages(value: Value) -> Iterator[Message]:
             yield from _messages(inner)
 
 
-def causes_come_first(report: Checked) -> Iterator[Violation]:
+def causes_come_first(report: ReportFacts) -> Iterator[Violation]:
     """A process that was alive after a loss did not cause it by its crash: the incident of a loss has another cause, too."""
     roots: dict[str, list[Finding]] = defaultdict(list)
     for f in report.findings:
@@ -345,7 +345,7 @@ def causes_come_first(report: Checked) -> Iterator[Violation]:
                 )
 
 
-def states_hold_together(report: Checked) -> Iterator[Violation]:
+def states_hold_together(report: ReportFacts) -> Iterator[Violation]:
     """The leader is a replica, in-sync replicas are replicas, and nothing is committed beyond the end of the log."""
     for row in report.states():
         replicas, members = {*(row["replicas"] or ())}, {*(row["isr"] or ()), *(b for b in (row["leader"],) if b is not None and b >= 0)}

@@ -15,7 +15,7 @@ import pytest
 
 from forensics.incidents.judging import PARTITION
 from forensics.invariants import checked
-from forensics.invariants.declared import ASKED, GONE, INVARIANTS, Checked, violations
+from forensics.invariants.declared import ASKED, GONE, INVARIANTS, ReportFacts, violations
 from forensics.model.findings import Client, Finding, Held, Records, Salvageable, Written
 from forensics.model.message import Range, encoded, said
 from forensics.model.rows import Rows
@@ -90,15 +90,15 @@ def spoiled(invariant: str) -> tuple[list[Finding], Rows]:
 
 
 def test_a_sound_report_stays_as_it_is() -> None:
-    assert checked(Checked(SOUND.findings, spoiled("ids-differ")[1], SOUND.cluster)) == list(SOUND.findings)
+    assert checked(ReportFacts(SOUND.findings, spoiled("ids-differ")[1], SOUND.cluster)) == list(SOUND.findings)
 
 
 @pytest.mark.parametrize("invariant", SPOILED)
 def test_what_cannot_be_true_together_is_weakened_and_reported(invariant: str) -> None:
     findings, rows = spoiled(invariant)
-    found = [v for v in violations(Checked(findings, rows, SOUND.cluster)) if v.what.id == f"invariant/{invariant}"]
+    found = [v for v in violations(ReportFacts(findings, rows, SOUND.cluster)) if v.what.id == f"invariant/{invariant}"]
     assert found, "this invariant is violated"
-    *told, conflict = checked(Checked(findings, rows, SOUND.cluster))
+    *told, conflict = checked(ReportFacts(findings, rows, SOUND.cluster))
     assert invariant in contradictions(replace(SOUND, findings=[conflict]))
     assert words(conflict).summary.startswith("this report contradicts itself: ") and words(conflict).next_steps
     for v in found:
@@ -126,7 +126,7 @@ def test_what_rules_declare_for_the_invariants_exists() -> None:
 def test_a_report_of_a_report_is_the_same() -> None:
     """What was weakened violates nothing more, except what weakening does not change."""
     findings, rows = spoiled("one-end")
-    again = checked(Checked(once := checked(Checked(findings, rows, SOUND.cluster)), rows, SOUND.cluster))
+    again = checked(ReportFacts(once := checked(ReportFacts(findings, rows, SOUND.cluster)), rows, SOUND.cluster))
     assert again == once
 
 
@@ -134,6 +134,6 @@ def test_partitions_that_were_not_asked_for_are_not_compared() -> None:
     """Their verdicts are in the report, and their findings are not."""
     _, rows = spoiled("verdicts-are-those-of-losses")
     others = [f for f in SOUND.findings if f.topic != LOSS.topic]
-    told = Checked(others, rows, SOUND.cluster, lambda topic, _: topic != LOSS.topic)
+    told = ReportFacts(others, rows, SOUND.cluster, lambda topic, _: topic != LOSS.topic)
     assert list(violations(told)) == []
     assert list(violations(replace(told, asked=None))) != []
