@@ -35,7 +35,8 @@ COPIES = 2
 QUOTED = 140
 """Characters of the line of a log that is the reason."""
 _ERROR = re.compile(
-    r"^(?:[\w$]+\.)*(\w+(?:Exception|Error)\b.*|[^\[\n]*OutOfMemoryError\b.*)|^\[[^\]]*\] (?:ERROR|FATAL) (?:\[[^\]]*\]:? )?(.*?)(?: \([\w.$]+\))?$",
+    r"^(?:(?:[\w$]+\.)*(?=\w+(?:Exception|Error)\b)|(?=[^\[\n]*OutOfMemoryError\b))(.+)"
+    r"|^\[[^\]]*\] (?:ERROR|FATAL) (?:\[[^\]]*\]:? )?(.*?)(?: \([\w.$]+\))?$",
     re.M,
 )
 """The exception that a line of a log names, or else its message without level and logger."""

@@ -13,7 +13,7 @@ from parsers.schemas import Member, Row, problem
 
 REDACTION = "kafka-forensics-redacted.json"
 """The file that marks redacted evidence."""
-_FRAMES = r'\s*\{.*"frames"\s*:.*"values"\s*:\s*\[\s*\['
+_FRAMES = r'\s*\{(?=.*?"frames"\s*:).*?"values"\s*:\s*\[\s*\['
 """Data frames of Grafana, in which the lines come after all labels and times."""
 _UNREAD = tuple(
     (re.compile(expression, re.DOTALL), f"{what} cannot be read here; {instead}")

@@ -16,6 +16,8 @@ MATCHED = {
 """Applied at the beginning of a text only, which is not clear from the module: elements of a list, and a substitution of one."""
 SHORT = {
     "forensics.tools.redaction.in_place._ATOM": "expressions of patterns",
+    "forensics.tools.redaction.vocabulary._DOCUMENTATION": "the modules of this tool",
+    "forensics.tools.redaction.vocabulary._LITERAL": "the modules of this tool",
     "forensics.tools.redaction.vocabulary._MIXED": "texts of the readers and patterns",
     "parsers.layouts._COMPONENT": "a name in brackets (at most 400 characters), or the start of a sample of lines",
     "parsers.layouts._CONTEXT": "a name of at most layouts.LONG_NAME characters",

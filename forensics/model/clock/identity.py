@@ -20,7 +20,7 @@ _PARTITION_DIR = re.compile(r"(?:^|/)([^/]+-\d+)/(?:leader-epoch-checkpoint|part
 _DIRECTORY_ID = re.compile(r"(broker|kafka|node|controller|server)[-_=]?(\d{1,10})$|^()(\d{1,10})$", re.IGNORECASE)
 _FILE_ID = re.compile(r"(?:^|[^a-z])(broker|kafka|node|controller)[-_]?(\d{1,10})(?=[-_.]|$)(?!\.\d|-\d\d-\d\d)", re.IGNORECASE)
 """A file's name may begin with its broker's (my-cluster-kafka-0-kafka.log), but also contain a version or a date."""
-_REPLICA = re.compile(r"(.*#.*)(?:_\d+|-(\d+))$")
+_REPLICA = re.compile(r"(?=[^#]*#)(.*)(?:_\d+|-(\d+))$")
 """docker compose appends the number of a container of its service: after `_` in version 1, after `-` in version 2, where a service may
 itself be called kafka-1, as a pod of a StatefulSet is. Pods have no `_` in their names."""
 MAX_NODE_ID = 2**31 - 1
