@@ -252,11 +252,13 @@ def place_in(event: Event, parts: Mapping[str, Sequence[int]] = MappingProxyType
     return (-line, -byte, offset) if parts.get(event.source) == () else (line, byte, offset)
 
 
-def latest_times(file: Iterable[Event]) -> Iterator[datetime]:
+def latest_times(file: Iterable[Event], steps: Sequence[tuple[int, datetime]] = ()) -> Iterator[datetime]:
     """For each event of a file, in the order of the file, the latest time read up to it: a clock that was set back does not reorder a
-    file."""
+    file. `steps`: Cluster.steps_back of the file, whose other lines may be later than those of these events."""
     latest = datetime.min
     for event in file:
+        if steps:
+            latest = max([latest, *(before for line, before in steps if line <= (event.line or 0))])
         if event.at is not None and event.at > latest:
             latest = event.at
         yield latest

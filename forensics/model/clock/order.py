@@ -28,6 +28,8 @@ _REQUESTS = of(role=Role.STATE | Role.FETCHING_ENDS, by=By.FOLLOWER | By.REPLICA
 _PLACED = _LOADS | STARTS | _CUTS | _OF_A_LEADER | _FETCHES | _REQUESTS
 
 Parts = Mapping[str, Sequence[int]]
+Steps = Mapping[str, Sequence[tuple[int, datetime]]]
+_NONE: Steps = MappingProxyType({})
 
 _FIRST, _REQUEST, _START, _FETCH, _LATER, _LAST = range(6)
 
@@ -35,8 +37,8 @@ _FIRST, _REQUEST, _START, _FETCH, _LATER, _LAST = range(6)
 class FileOrders:
     """Cache of the order of each broker's events of one partition."""
 
-    def __init__(self, parts: Parts = MappingProxyType({})) -> None:
-        self._parts = parts
+    def __init__(self, parts: Parts = MappingProxyType({}), steps: Steps = _NONE) -> None:
+        self._parts, self._steps = parts, steps
         self._found: dict[int | None, tuple[Sequence[Event], Sequence[Event]]] = {}
 
     def of(self, events: Sequence[Event]) -> Sequence[Event]:
@@ -44,19 +46,19 @@ class FileOrders:
         writer = events[0].writer if events else None
         events_before, order = self._found.get(writer, ((), ()))
         if events_before != events:
-            order = file_order(events, self._parts)
+            order = file_order(events, self._parts, self._steps)
             self._found[writer] = events, order
         return order
 
 
-def file_order(events: Iterable[Event], parts: Parts = MappingProxyType({})) -> list[Event]:
+def file_order(events: Iterable[Event], parts: Parts = MappingProxyType({}), steps: Steps = _NONE) -> list[Event]:
     """Events of one broker and partition in order. A clock that jumps back inside a file does not reorder the file. `parts`: Cluster.parts;
-    the parts of a joined log are merged like files."""
+    the parts of a joined log are merged like files. `steps`: Cluster.steps_back."""
     by_source: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for event in events:
         by_source[event.source, bisect_right(parts.get(event.source, ()), event.line or 0)].append(event)
     files = [_placed(by_source[source], parts) for source in sorted(by_source)]
-    return _merged(files) if len(files) > 1 else [event for own in files for event in own]
+    return _merged(files, steps) if len(files) > 1 else [event for own in files for event in own]
 
 
 def _placed(file: list[Event], parts: Parts) -> list[Event]:
@@ -71,12 +73,12 @@ def _placed(file: list[Event], parts: Parts) -> list[Event]:
 _PLACE = attrgetter("line", "byte", "metadata_offset")
 
 
-def _merged(files: Sequence[Sequence[Event]]) -> list[Event]:
+def _merged(files: Sequence[Sequence[Event]], steps: Steps) -> list[Event]:
     events: list[Event] = []
     moments: list[datetime] = []
     of: list[int] = []
     for number, own in enumerate(files):
-        moments += latest_times(own)
+        moments += latest_times(own, steps.get(own[0].source, ()))
         events += own
         of += [number] * len(own)
     merged: list[Event] = []

@@ -225,6 +225,11 @@ class Cluster:
         """By path, the parts of the logs whose lines are not in the order in which they were written (Source.parts)."""
         return {s.path: s.parts for s in self.sources if s.parts is not None}
 
+    @cached_property
+    def steps_back(self) -> Mapping[str, Sequence[tuple[int, datetime]]]:
+        """By path, where the clock of a log was set back: the line, and the time of the line before."""
+        return {s.path: [(line, before) for line, before, _ in s.steps_back] for s in self.sources if s.clock_set_back}
+
     @property
     def collected(self) -> set[int]:
         """The nodes with collected sources."""

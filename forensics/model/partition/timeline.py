@@ -434,7 +434,7 @@ def _state_at(start: LeaderStart, states: Sequence[State]) -> State | None:
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
     """Timelines of a topic-partition, one per generation of the topic, oldest first; generations that only client events name are left
     out, or --describe with the id of an earlier one, whose output is older than its file."""
-    orders = FileOrders(cluster.parts)
+    orders = FileOrders(cluster.parts, cluster.steps_back)
     split = sorted(generations(topic, once(events, cluster.copies.of_seconds, joins(cluster)), cluster, orders).items())
     last = max((e.at for _, own in split for e in own if e.at is not None and e.event not in _NAMING), default=datetime.min)
     gone = {e.topic_id for e in cluster.of("topic-created", topic=topic) if e.topic_id and e.at is not None and e.at <= last}

@@ -520,7 +520,7 @@ class _Stream:
         self.runs = NodeRuns(node, story.covers, story.dropped, created=timeline.created()) if node is not None else None
         of_process = [e for e in _around(cluster).own.get(writer, ()) if story.covers(e.at)] if self.runs is not None else []
         starts_and_ends = self.runs.events() if self.runs is not None else ()
-        self.events = file_order([*events, *of_process, *starts_and_ends], cluster.parts)
+        self.events = file_order([*events, *of_process, *starts_and_ends], cluster.parts, cluster.steps_back)
         replica = (timeline.replicas.get(writer) if writer is not None else None) or Replica(-1)
         self.removals = {id(r.evidence[-1]): r for r in replica.removals if r.evidence}
         self.loads = {id(load.event): load.unclean for load in replica.loads}
