@@ -53,6 +53,7 @@ NOT_IN_TABLE = frozenset(
 )
 """Classes whose statements are not in templates.tsv, which has those of replication only."""
 NOT_IN_TABLE_AS_PRINTED = {
+    "log-dir-error-of-task": "the statement prints any exception of a task; this is the one of Log.maybeHandleIOException",
     "broker-raft-server": "the statement prints a constant, KafkaBroker.STARTED_MESSAGE",
     "broker-waiting": "FutureUtils prints it, with the logger of the server that waits",
     "controller-producer-block": "ZkProducerIdManager prints it, with the logger of the controller",

@@ -299,6 +299,14 @@ def briefly(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool
     return alone(error, timeline, cluster) and not lasted([e for e in timeline.of("isr-rejected") if e.writer == error.writer])
 
 
+def not_repeated(error: Event, cluster: Cluster) -> bool:
+    """Whether the refusal is not the one that the broker printed just before, as the cause of a KafkaStorageException."""
+    return error.pattern not in ("append-failed", "log-dir-error-of-task") or not any(
+        e.writer == error.writer and e.reason == error.reason and e.pattern != error.pattern and near(e.at, error.at, SAME_DISK_FAILURE)
+        for e in cluster.of("log-file-refused")
+    )
+
+
 def not_stopped(error: Event, cluster: Cluster) -> bool:
     """Whether the evidence lacks a part of the stop that failed to hand over (controlled_shutdown judges whole ones)."""
     return error.writer is None or cluster.next_of(error.writer, error.at, "broker-stopped") is None

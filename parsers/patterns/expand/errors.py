@@ -25,6 +25,13 @@ _REFUSALS = (
 """What the system refused, by its message, which may be in its language, or by Java's class. Windows refuses files that are mapped or
 open."""
 
+_STORAGE_ERROR = regex.compile(
+    r"KafkaStorageException: (?P<action>(?:Error|Exception) .*?) (?P<topic>[\w.-]+)-(?P<partition>\d+)(?: to \S+)? in (?:log )?dir "
+    r"(?P<directory>.*?)(?: with offset \d.*?| due to [\w ]+)?; Caused by: "
+    r"(?P<cause>[\w.$]+(?:: (?P<file>(?:[A-Za-z]:)?[/\\][^:(]*[^:( ]))?.*)"
+)
+"""Log.maybeHandleIOException: it takes the directory offline, then throws this."""
+
 
 def with_exception(row: Row) -> Iterator[Row]:
     """The event with the exception in `key`: its first line, and the first line of the exception that caused it in the end."""
@@ -36,6 +43,18 @@ def with_exception_class(row: Row) -> Iterator[Row]:
     thrown = _exception(row)
     named = thrown.partition(":")[0].rpartition(".")[2].split(";")[0].strip() if thrown else None
     yield {**row, "key": thrown, "reason": row.get("reason") or named}
+
+
+def with_storage_error(row: Row) -> Iterator[Row]:
+    """What failed, as `with_exception_class`, and the error that took a log directory offline (KIP-112) if the exception is that one."""
+    (failed,) = with_exception_class(row)
+    if failed.get("topic") is not None:
+        yield failed
+    if (error := _STORAGE_ERROR.search(failed["key"] or "")) is not None:
+        of = {"topic": error["topic"], "partition": int(error["partition"])}
+        yield {**row, **of, "event": "log-dir-error", "directory": error["directory"], "value": error["action"]}
+        about = {"event": "log-file-refused", "topic": None, "partition": None, "value": error["file"]}
+        yield from refused_by_system({**row, **about, "_groups": {"_said": error["cause"]}})
 
 
 def _exception(row: Row) -> str | None:
@@ -83,4 +102,13 @@ def if_unexpected(row: Row) -> Iterator[Row]:
         yield row
 
 
-FUNCTIONS = (with_exception, with_exception_class, exception_as_reason, fetch_broken_off, with_refusal, refused_by_system, if_unexpected)
+FUNCTIONS = (
+    with_exception,
+    with_exception_class,
+    with_storage_error,
+    exception_as_reason,
+    fetch_broken_off,
+    with_refusal,
+    refused_by_system,
+    if_unexpected,
+)

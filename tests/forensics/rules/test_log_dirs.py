@@ -40,6 +40,29 @@ def test_each_failure_is_told_for_itself_with_its_own_cause_halt_and_return() ->
     assert all("went offline, and the broker halted" in words(f).summary for f in (first, second))
 
 
+@pytest.mark.parametrize(
+    ("record", "action"),
+    [
+        (
+            "ERROR Uncaught exception in scheduled task 'flush-log' (kafka.utils.KafkaScheduler)",
+            "flushing log for orders-0 in dir /data with offset 5",
+        ),
+        (
+            "ERROR [ReplicaManager broker=1] Error processing append operation on partition orders-0 (kafka.server.ReplicaManager)",
+            "appending records to orders-0 in dir /data",
+        ),
+    ],
+)
+def test_cause_below_the_exception_that_took_the_directory_offline(record: str, action: str) -> None:
+    thrown = f"org.apache.kafka.common.errors.KafkaStorageException: Error while {action}\nCaused by: java.io.IOException: No space left on device"
+    alone = {"broker-1/logs/server.log": f"[{DAY} 02:00:00,900] {record}\n{thrown}\n"}
+    (failed,), (full,) = told("log-dir-failure", alone), told("disk-full", alone)
+    assert (failed.cause, failed.known["directory"], full.brokers) == ("full", "/data", (1,))
+    repeated = failure(f"{DAY} 02:00:00", "java.io.IOException: No space left on device") + alone["broker-1/logs/server.log"]
+    (once,) = told("disk-full", {"broker-1/logs/server.log": repeated})
+    assert "times" not in words(once).explanation
+
+
 def test_halt_is_no_riddle_to_broker_crash() -> None:
     (crash,) = told("broker-crash", {"broker-1/logs/server.log": failure(f"{DAY} 02:00:00", "java.io.IOException: Input/output error")})
     assert "halted because its log directories failed" in words(crash).summary
