@@ -71,7 +71,7 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
     doubt = None if shown else would_show(node.id, cluster, COMPLETE).why_not
     lost = run.asked is not None and not shown  # a shutdown may be complete: the next start shows no recovery, and last lines may be lost
-    confidence = "possible" if doubt or lost else "certain"
+    confidence = "possible" if doubt or lost else "probable" if time.again is not None else "certain"
     return Crash(node.id, named, run, confidence, evidence, time, memory=memory, doubt=doubt, back=outage.until)
 
 
@@ -141,6 +141,7 @@ def finding(crash: Crash, effects: tuple[Message, ...], affected: int | None = N
             affected=affected,
             last=time.start,
             wrote=time.wrote,
+            again=time.again,
             begun=begun.at if begun is not None else None,
             later=later.at if end is None and later is not None else None,
             elsewhere=end is None and later is not None and _elsewhere(crash, later),

@@ -51,6 +51,22 @@ def last_events(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[
                 yield {"broker": broker, "next_start": next_start, "at": own[line - 1]}
 
 
+def led_again(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """A controller elects a broker that is registered: after another leader, its process ran on, or a next one began. Lines of the broker
+    from then on show that it ran on."""
+    for e in timeline.of("fetcher-added"):
+        crashes = killed(cluster).get(e.broker, ()) if e.broker is not None else ()
+        if e.at is None or e.leader_epoch is None or (place := bisect_right(crashes, e.at, key=_NEXT_START)) == len(crashes):
+            continue
+        since, next_start = crashes[place]
+        own = timeline.replicas[e.broker].events if e.broker in timeline.replicas else ()
+        lines = (line.at for line in own if line.at is not None and line.at < next_start and is_own_log_line(line))
+        last = max((since, *lines))
+        others = (t.at for t in timeline.terms if t.leader not in (e.broker, -1) and t.epoch < e.leader_epoch)
+        if any(at is not None and last < at < e.at for at in others):
+            yield {"broker": e.broker, "next_start": next_start, "at": e.at}
+
+
 @cached_on_cluster
 def killed(cluster: Cluster) -> dict[int, list[tuple[datetime, datetime]]]:
     """The crashes of each node by time: the last line about its process, and when the next process began."""
@@ -69,13 +85,20 @@ def _latest(rows: Iterable[Mapping[str, Any]], found: dict[tuple[int, datetime],
         found[key] = max(r["at"], found.get(key, r["at"]))
 
 
+_OF_CRASHES = pa.list_(pa.struct([("broker", pa.int32()), ("next_start", pa.timestamp("us")), ("at", pa.timestamp("us"))]))
 LAST_LINES = Fact(
     "last_lines_before_crash",
-    pa.list_(pa.struct([("broker", pa.int32()), ("next_start", pa.timestamp("us")), ("at", pa.timestamp("us"))])),
+    _OF_CRASHES,
     "the last lines about it that brokers printed before they crashed; `next_start`: when the next process began",
     lambda timeline, cluster: list(last_events(timeline, cluster)),
 )
-FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_LINES)
+LED_AGAIN = Fact(
+    "led_again_before_start",
+    _OF_CRASHES,
+    "brokers from which followers fetched in a later term of the broker, after others led and before `next_start`, the first start in its log",
+    lambda timeline, cluster: list(led_again(timeline, cluster)),
+)
+FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_LINES, LED_AGAIN)
 """Facts about partitions that the times are read from."""
 
 _WITHOUT_CRASH = frozenset({LOG_DIR, NEW, REASSIGNED})
@@ -94,6 +117,8 @@ class CrashTime:
     """When and how others noticed the crash, which may be a little before `latest` by their clocks."""
     wrote: bool = False
     """At `start` it wrote its last record to the metadata log; otherwise its last line is from then."""
+    again: datetime | None = None
+    """When a follower fetched from it after others had taken over: by the same process or by one without lines in the evidence."""
 
 
 class _Absence(NamedTuple):
@@ -117,13 +142,20 @@ class CrashTimes:
         start, back = self._last_line(outage, broker), outage.until
         if outage.latest is None or start is None:
             return CrashTime(start, None, None)
+        again = self._of("led_again_before_start", outage, broker)
+        again = again if again is not None and again > start else None
         shown = [*self._by_others(outage, broker), *self._noticed(broker, start, back)]
-        last, noticed = min((s for s in shown if s[0] >= start), default=(start, None), key=itemgetter(0))
-        return CrashTime(start, last, noticed, wrote=start in self._cluster.last_written.get(broker, ()))
+        shown = [s for s in shown if s[0] >= (again or start)]
+        if again is not None and outage.followed is not None and not shown:
+            shown = [(outage.followed, said("crash/new-process", who=who(broker, self._cluster), at=outage.followed))]
+        last, noticed = min(shown, default=(start, None), key=itemgetter(0))
+        return CrashTime(start, last, noticed, wrote=start in self._cluster.last_written.get(broker, ()), again=again)
 
     def _last_line(self, outage: Outage, broker: int) -> datetime | None:
-        of_partitions = self._last_lines.get((broker, outage.followed)) if outage.followed is not None else None
-        return max((at for at in (outage.since, of_partitions) if at is not None), default=None)
+        return max((at for at in (outage.since, self._of("last_lines_before_crash", outage, broker)) if at is not None), default=None)
+
+    def _of(self, fact: str, outage: Outage, broker: int) -> datetime | None:
+        return self._lines[fact].get((broker, outage.followed)) if outage.followed is not None else None
 
     def _noticed(self, broker: int, start: datetime, back: datetime | None) -> Iterator[tuple[datetime, Message]]:
         """When an ISR lost the broker that it had not rejoined before its restart, and when a partition lost the broker as its leader: a
@@ -193,11 +225,12 @@ class CrashTimes:
         return _within(self._losses.get(broker, ()), _LOST, start, back)
 
     @cached_property
-    def _last_lines(self) -> Mapping[tuple[int, datetime], datetime]:
-        """By broker and time of its next start, its last line about a partition before a crash."""
-        found: dict[tuple[int, datetime], datetime] = {}
+    def _lines(self) -> Mapping[str, Mapping[tuple[int, datetime], datetime]]:
+        """By fact, broker and time of its next start, the last such line before a crash."""
+        found: dict[str, dict[tuple[int, datetime], datetime]] = {fact.name: {} for fact in (LAST_LINES, LED_AGAIN)}
         for p in self._partitions:
-            _latest(p.get("last_lines_before_crash") or (), found)
+            for fact, own in found.items():
+                _latest(p.get(fact) or (), own)
         return found
 
     @cached_property
