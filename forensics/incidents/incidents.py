@@ -113,10 +113,10 @@ class ClusterFindings:
         rules: Sequence[Rule],
         controllers: Collection[int] = (),
         number: int = 0,
-        unjudged: Callable[[], Iterable[Collection[int]]] = tuple,
+        unjudged: Callable[[], Iterable[Collection[int]]] | None = tuple,
     ) -> None:
         """`findings` are given by kind; `controllers` are the nodes that are only controllers; `number` is that of the cluster; `unjudged`:
-        the replicas of each partition whose verdict is unknown."""
+        the replicas of each partition whose verdict is unknown; None if the evidence contains no partition."""
         self._found, self._number, self._controllers = findings, number, controllers
         self._unjudged = unjudged
         self._causes = {r.kind: r for r in rules if r.root or r.plan}
@@ -210,14 +210,14 @@ class ClusterFindings:
     @cached_property
     def _unjudged_by_replicas(self) -> Counter[tuple[int, ...]]:
         """The number of partitions whose verdict is unknown, by their replicas: many partitions have the same ones."""
-        return Counter(tuple(replicas or ()) for replicas in self._unjudged())
+        return Counter(tuple(replicas or ()) for replicas in (self._unjudged or tuple)())
 
     def _without_impact(self, group: _Group) -> Message:
         if (kind := next((r.cause.kind for r in group.roots if rule_of(r.cause.kind).explains), None)) is not None:
             return said(f"{kind}/without-impact")
         brokers = {*group.brokers}
         unknown = sum(count for replicas, count in self._unjudged_by_replicas.items() if not replicas or not brokers.isdisjoint(replicas))
-        return said("incident/unjudged", partitions=unknown) if unknown else said("incident/no-impact")
+        return said("incident/unjudged", partitions=unknown or None) if unknown or self._unjudged is None else said("incident/no-impact")
 
 
 def _title(of: str) -> Value:

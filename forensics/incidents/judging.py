@@ -232,7 +232,7 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> ClusterF
     for rule in rules():
         if rule.after_rules is not None:
             found.add(_of_rule(rule.after_rules(cluster, with_facts(partitions, rule.facts), found), rule, cluster))
-    return ClusterFindings(found, rules(), cluster.controllers, cluster.number, lambda: _unjudged(partitions))
+    return ClusterFindings(found, rules(), cluster.controllers, cluster.number, (lambda: _unjudged(partitions)) if partitions else None)
 
 
 def _unjudged(partitions: Rows) -> Iterator[Sequence[int]]:

@@ -160,8 +160,10 @@ def test_a_crash_has_no_impact_only_if_the_partitions_of_its_broker_were_judged(
         ([(2, 3)], "no significant impact"),
         ([(1, 2), (2, 3)], "no known impact; whether 1 partition lost records is unknown"),
         ([(1, 2), ()], "no known impact; whether 2 partitions lost records is unknown"),
+        (None, "no known impact"),
     ):
-        events = ClusterFindings(crash, RULES, unjudged=lambda replicas=unjudged: replicas)  # type: ignore[misc]
+        known = None if unjudged is None else (lambda replicas=unjudged: replicas)
+        events = ClusterFindings(crash, RULES, unjudged=known)
         (incident,) = events.incidents(recurring_of_each([events], RULES))
         assert of_incident(incident).summary == f"Broker 1 crashed: {impact}"
         assert of_incident(incident).explanation.startswith(f"{of_incident(incident).summary.partition(':')[0]}. {impact.capitalize()}.")
