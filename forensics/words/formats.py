@@ -24,7 +24,9 @@ def moment(at: datetime | None) -> str:
 
 
 def period(first: datetime | None, last: datetime | None, word: str = "to") -> str:
-    """Two times in a sentence: '2026-11-21 02:48:25.120 to 02:49:08.000 UTC'."""
+    """Two times in a sentence: '2026-11-21 02:48:25.120 to 02:49:08.000 UTC'; with the word 'from' 'from A to B', or 'at A' if both are one."""
+    if word == "from":
+        return f"at {moment(first)}" if first == last else f"from {period(first, last)}"
     if first is None or last is None:
         return f"{moment(first)} {word} {moment(last)}"
     begin, end = moment(first).removesuffix(" UTC"), moment(last)

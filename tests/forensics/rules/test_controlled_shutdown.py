@@ -15,4 +15,4 @@ def test_partitions_without_another_replica_are_not_handed_over() -> None:
     for seconds, text in ((10, "Starting controlled shutdown"), (10.1, "Controlled shutdown succeeded"), (12, "shut down completed")):
         s.process(1, seconds, text)
     (found,) = of(report(s.files), "controlled-shutdown")
-    assert "handed over its leaderships where another replica could take over and had stopped at" in words(found).explanation
+    assert "handed over its leaderships where another replica could take over, and had stopped at" in words(found).explanation
