@@ -33,7 +33,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     if avoidable and away and evidence:
         f = _finding(found, away, max(avoidable, key=lambda m: _sigma(m, found)), cluster, evidence)
         whole = bool(cluster.measures) or (
-            all_read(cluster) and all(p["steps"] for p in partitions)
+            all_read(cluster) and all(p["steps"] and p["steps"][-1]["preferred"] is not None for p in partitions)
         )  # what is not known of some may balance the others
         yield f if whole else replace(f, confidence="possible")
 

@@ -82,7 +82,7 @@ def _replication_factor(incident: _Incident) -> Iterator[_Risk]:
     names = {t.name for t in incident.topics.values() if t.factor == 1}
     if not names:
         return
-    brokers = [n for n in incident.cluster.nodes.values() if n.broker]
+    brokers = [n for n in incident.cluster.nodes.values() if n.broker and n.id in incident.cluster.named]
     seen = [
         *(_lost(f) for f in incident.sure("data-loss") if f.topic in names),
         *_leaderless(f for f in incident.sure("offline-partition") if f.topic in names and f.cause != CLUSTER_STOPPED),

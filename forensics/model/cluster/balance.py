@@ -192,7 +192,7 @@ def _placed(partitions: Iterable[Mapping[str, Any]]) -> _PlacedLoad:
 def _brokers(cluster: Cluster, placed: _PlacedLoad, with_replicas: Collection[int]) -> set[int]:
     """The brokers that take part. A broker with replicas, none of them in sync, is down. In KRaft a node without replicas takes part if its
     own lines show that it is a broker: it may be a controller whose lines were not understood."""
-    ran = {e.writer for e in cluster.of(*OF_BROKERS)} if cluster.mode == "kraft" else cluster.nodes.keys()
+    ran = {e.writer for e in cluster.of(*OF_BROKERS)} if cluster.mode == "kraft" else cluster.named
     named = {n.id for n in cluster.nodes.values() if n.broker and n.id in ran} | {m.broker for m in cluster.measures} | set(with_replicas)
     return {b for b in named if b in placed.in_sync or b not in with_replicas}
 

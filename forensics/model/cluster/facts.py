@@ -209,9 +209,11 @@ class Cluster:
 
     @cached_property
     def named(self) -> frozenset[int]:
-        """The nodes that a line of the time of this cluster names; `nodes` has those of all clusters in the evidence."""
-        lines = (e for e in self.events if e.at is not None and e.line is not None)
-        return frozenset(n for e in lines for n in (e.writer, e.node, e.broker, *(e.brokers or ())) if n is not None)
+        """The nodes that a line of the time of this cluster names; all if no line names any. `nodes` has those of all clusters in the evidence,
+        and those that only a meta.properties names, which may be a copy from elsewhere."""
+        lines = (e for e in self.events if e.at is not None and e.line is not None and e.event != "log-directory-identity")
+        found = frozenset(n for e in lines for n in (e.writer, e.node, e.broker, *(e.brokers or ())) if n is not None)
+        return found or frozenset(self.nodes)
 
     def next_of(self, node: int, at: datetime | None, *kinds: str) -> Event | None:
         """The node's first event of these kinds after `at`, in this cluster or a later one."""
