@@ -12,9 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
+from functools import cache
 from itertools import pairwise
 from statistics import median_low
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from forensics.model.clock.sources import Source
 from forensics.thresholds import DST_SHIFT, FARTHEST_ZONE, WRITTEN_AT_ONCE, ZONE_CHANGE_MARGIN
@@ -260,7 +261,8 @@ _NIGHT = frozenset({23, 0, 1, 2, 3, 4})
 def _repeats_an_hour(jump: Jump) -> bool:
     """Whether the clock went back by up to an hour, within one clock hour of the night."""
     same = jump.before.replace(minute=0, second=0, microsecond=0) == jump.after.replace(minute=0, second=0, microsecond=0)
-    return same and jump.before.hour in _NIGHT and jump.before - jump.after > timedelta(minutes=1)
+    back = same and jump.before.hour in _NIGHT and jump.before - jump.after > timedelta(minutes=1)
+    return back and _ambiguous(_next_hour(jump.before) - DST_SHIFT / 2)
 
 
 def _next_hour(at: datetime) -> datetime:
@@ -271,7 +273,15 @@ def _next_hour(at: datetime) -> datetime:
 def _leaps_an_hour(jump: Jump) -> bool:
     """Whether the clock went forward over exactly one clock hour of the night."""
     hour = _next_hour(jump.before)
-    return hour.hour in _NIGHT and hour + DST_SHIFT <= jump.after < hour + 2 * DST_SHIFT and jump.after - jump.before >= DST_SHIFT
+    leaps = hour.hour in _NIGHT and hour + DST_SHIFT <= jump.after < hour + 2 * DST_SHIFT and jump.after - jump.before >= DST_SHIFT
+    return leaps and _ambiguous(hour + DST_SHIFT / 2)
+
+
+@cache
+def _ambiguous(wall: datetime) -> bool:
+    """Whether clocks of some zone show this time twice or never: on other dates a step is one of the clock. True without a database."""
+    zones = [ZoneInfo(name) for name in available_timezones()]
+    return not zones or any(len({wall.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)}) > 1 for zone in zones)
 
 
 def _leaps_sharply(jump: Jump) -> bool:

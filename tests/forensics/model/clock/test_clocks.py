@@ -567,8 +567,11 @@ def test_quiet_night_between_files_that_tell_two_zones_is_a_change() -> None:
         Jump(5, wall(AUTUMN, 2, -300), wall(AUTUMN, 2, -330)),
         Jump(5, wall(AUTUMN, 2, -40), wall(AUTUMN, -3, 0)),
         Jump(5, wall(SPRING, 12, -40), wall(SPRING, 13, 25)),
+        Jump(5, datetime(2026, 6, 10, 2, 59, 20), datetime(2026, 6, 10, 2, 0, 25)),
+        Jump(5, datetime(2026, 6, 10, 2, 40), datetime(2026, 6, 10, 2, 23)),
+        Jump(5, datetime(2026, 6, 10, 1, 59, 20), datetime(2026, 6, 10, 3, 0, 25)),
     ],
-    ids=["in the afternoon", "half a minute", "by hours", "leap at noon"],
+    ids=["in the afternoon", "half a minute", "by hours", "leap at noon", "back in June", "17 minutes in June", "leap in June"],
 )
 def test_other_jumps_of_a_clock_are_no_change_of_its_zone(jump: Jump) -> None:
     assert changes([ClockEvidence(None, None, jumps=(jump,))], HOUR_MS) == ()
