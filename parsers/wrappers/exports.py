@@ -147,7 +147,8 @@ def _tables(first: str, text: str) -> Iterator[partial[Iterator[ExportRecord]]]:
             yield partial(_rows, delimiter=mark, names=names, header=True)
         cells = next(_cells(io.StringIO(text), mark), [])
         others = [cell for cell in cells if not is_record(cell)]  # a number before each line is of `cat -n`
-        fields = len(others) < len(cells) or (any(map(is_level, cells)) and any(map(is_logger, cells)))
+        # with tabs it is a layout of log4j, which is learned
+        fields = len(others) < len(cells) or (mark != "\t" and any(map(is_level, cells)) and any(map(is_logger, cells)))
         if mark != "|" and fields and 1 < len(cells) <= MAX_COLUMNS and not all(cell.strip().isdigit() for cell in others):
             yield partial(_rows, delimiter=mark, names=[*map(COLUMN, range(1, len(cells) + 1))], header=False)
 
@@ -257,7 +258,7 @@ def _unquoted(outer: Outer, columns: Sequence[str], text: int) -> Iterator[Expor
     while (line := outer.next()) is not None:
         cells = line[0].rstrip(b"\r").decode("utf-8", "replace").split("\t")
         forms = [_DIGITS.sub("0", cell) for cell in cells]
-        if not texts or (len(cells) > text and (is_record(cells[text]) or 2 * sum(map(eq, forms[:text], head)) >= text > 0)):
+        if not texts or (len(cells) > text and (is_record(cells[text]) or _goes_with(forms[:text], head))):
             if texts:
                 yield record()
             row, texts, head, place, cells = cells[:text], [], forms[:text], (line[1], line[2], line[0]), cells[text:]
@@ -272,6 +273,12 @@ def _unquoted(outer: Outer, columns: Sequence[str], text: int) -> Iterator[Expor
             return
     if texts:
         yield record()
+
+
+def _goes_with(cells: Sequence[str], head: Sequence[str]) -> bool:
+    """Whether cells begin a row like the one before: half of them have its forms, or one of them that is a time."""
+    same = [*map(eq, cells, head)]
+    return 2 * sum(same) >= len(cells) > 0 or any(alike and "0:0:0" in cell for alike, cell in zip(same, cells, strict=True))
 
 
 _DIGITS = re.compile(r"\d+")
