@@ -21,7 +21,8 @@ def joined(version: str | None, late: float = 0.1, isr: Sequence[int] = (1, 2), 
         if version is not None:
             s.version(broker, -1, version)
         if configured:
-            s.put(f"broker-{broker}/config/server.properties", [f"broker.id={broker}", f"replica.lag.time.max.ms={LAG * 1000}"])
+            values = f"broker.id = {broker}\n\treplica.lag.time.max.ms = {LAG * 1000}"
+            s.line(broker, "server", -1, f"INFO KafkaConfig values: \n\t{values}\n (kafka.server.KafkaConfig)")
     s.leads(1, 0, 0, 0, 0, [1, 2, 3])
     s.follows(2, 0.1, 0, 0, 0)
     s.follows(3, 0.1, 0, 0, 0)
