@@ -692,7 +692,9 @@ class Availability:
             return Outage(KILLED, run, last, until, known, shown, noticed=run.followed if run.halted is None else None)
         of_logs = self._last_lines[: bisect_left(self._last_lines, followed)][-1:]
         last = max(last, *of_logs) if of_logs else last
-        lost = next((e for e in self.between("lost", last, followed) if e.writer != self.broker), run.followed)
+        gone = [e for e in self.between("lost", last, followed) if e.writer != self.broker]
+        back = [e for word in ("back", "registered") for e in self.between(word, last, followed - CLOCK_TOLERANCE)]
+        lost = next((e for e in gone if not any(b.source == e.source and _place(b) > _place(e) for b in back)), run.followed)
         return Outage(KILLED, run, last, until, known, shown, noticed=self._unreachable(last, lost) or lost)
 
     def _unreachable(self, last: datetime, noticed: Event | None) -> Event | None:
