@@ -300,8 +300,7 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
         if rule.root
         if f.start is not None and f.brokers and (not rule.root_causes or f.cause in rule.root_causes)
     ]
-    # a crash is the effect of a cause of the same time, such as exhausted memory
-    roots.sort(key=lambda r: (r.start, _is(r, Purpose.CRASH), r.cause.kind, r.brokers))
+    roots.sort(key=_order)
     plans = [f for kind, rule in causes.items() if rule.plan for f in findings.get(kind, ()) if f.start is not None]
     planned = _planned([r for r in roots if _is(r, Purpose.CLEAN_STOP)], sorted(plans, key=_start))
     of_plans = {x for own in planned.values() for x in own}
@@ -352,6 +351,13 @@ def _planned(stops: Sequence[_Root], plans: Sequence[Statement]) -> dict[Stateme
                 found[plan].append(stop)
                 break
     return found
+
+
+def _order(root: _Root) -> tuple[datetime, datetime, bool, str, Sequence[int]]:
+    """A crash is the effect of a cause of the same time, such as exhausted memory. What is only known to be after the same last line, such
+    as an emptied disk, came after the crash."""
+    latest, crash = root.cause.start_latest, _is(root, Purpose.CRASH)
+    return root.start, latest or root.start, crash is (latest is None), root.cause.kind, root.brokers
 
 
 def _counted_from(start: datetime, latest: datetime | None) -> datetime:
