@@ -132,6 +132,7 @@ _KINDS = (
     Kind("broker-starting", Scope.BROKER, By.BROKER, Role.BEGINS, "a broker process starts"),
     Kind("controller-starting", Scope.BROKER, By.CONTROLLER, Role.BEGINS, "a KRaft node starts its controller; if the node is also a broker, its process started just before"),
     Kind("process-starting", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the first line of a process, before it names itself"),
+    Kind("process-started", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a KRaft process has started its broker, its controller or both"),
     Kind("last-line", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the line before the first line of a process: the process before it was still running"),
     Kind("broker-started", Scope.BROKER, By.BROKER, Role.UP, "a broker is up"),
     Kind("broker-stopping", Scope.BROKER, By.BROKER, Role.ENDS, "a clean shutdown begins"),

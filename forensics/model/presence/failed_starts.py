@@ -21,7 +21,8 @@ from parsers.kinds import Role, named, of
 _FIRST = "process-starting"
 _BEGINS = of(role=Role.BEGINS)
 _MISMATCHES = named("cluster-id-mismatch", "broker-id-mismatch")
-_READ = _BEGINS | _MISMATCHES | named(_FIRST, "broker-state", "broker-started", "fatal-error")
+_UP = named("broker-started", "process-started")
+_READ = _BEGINS | _MISMATCHES | named(_FIRST, "broker-state", *_UP, "fatal-error")
 LOCKED = "locked"
 _THROWN_ALONE = "process-unformatted"
 """The pattern of an exception that the error of main() repeats."""
@@ -150,7 +151,7 @@ def _attempts(events: Sequence[Event]) -> Iterator[_Attempt]:
         before = current
         if e.event == _FIRST or e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING"):
             current = _started(e, current)
-        elif e.event == "broker-started" and current is not None:
+        elif e.event in _UP and current is not None:
             current.up = current.up or not current.errors
         elif e.event in _MISMATCHES and e.key is None and (_THROWN.search(e.text or "") if current is None else not current.up):
             current = current or _Attempt(None)  # the exception alone, without the line of the start that failed

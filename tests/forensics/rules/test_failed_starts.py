@@ -63,6 +63,20 @@ def test_a_kraft_process_that_prints_started_and_then_two_errors_has_failed_once
     assert "failed to start 2 times" in words(found).summary
 
 
+def test_a_fault_after_the_process_has_started_is_no_failed_start() -> None:
+    """KafkaRaftServer#startup prints this after all its servers have started."""
+    log = (
+        f"[{DAY} 02:00:00,000] INFO [BrokerServer id=1] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)\n"
+        f"[{DAY} 02:00:03,000] INFO [KafkaRaftServer nodeId=1] Kafka Server started (kafka.server.KafkaRaftServer)\n"
+        f"[{DAY} 02:00:48,000] ERROR Encountered fatal fault: Unexpected error in raft IO thread (org.apache.kafka.server.fault.ProcessTerminatingFaultHandler)\n"
+        "java.lang.IllegalStateException: unknown epoch\n"
+    )
+    found = read({"broker-1/logs/server.log": log})
+    assert of("start-failed", found) == []
+    (fault,) = of("fatal-error", found)
+    assert fault.brokers == (1,)
+
+
 def test_attempts_before_and_after_a_successful_start_are_two_findings() -> None:
     log = invalid(10) + up(3, 0) + f"[{DAY} 04:00:00,000] INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)\n"
     log += f"[{DAY} 04:00:01,000] INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)\n" + invalid(10).replace(
