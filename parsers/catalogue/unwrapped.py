@@ -42,6 +42,7 @@ class Unwrapped(Reading):
         self.size = 0
         self.count = 0
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
+        self.stamps: set[datetime] = set()  # times of the wrapper of some of these records
         self.seconds = True  # records print whole seconds only
         self.received: list[datetime | bytes | None] = []  # times of the wrapper of the first and the last line
         self.ends: list[datetime] = []  # times of the first and the last record of a source whose newest record comes first
@@ -108,7 +109,8 @@ class Unwrapped(Reading):
         self.size = sum(map(len, self.lines.text)) + len(self.lines)
 
     def collected(self) -> Row:
-        difference = median_low(self.differences) if self.differences else None
+        still = len(self.stamps) == 1 and len({*self.differences}) > 1  # the time of an import, not of a line
+        difference = median_low(self.differences) if self.differences and not still else None
         return {
             **super().collected(),
             **self.span(),
@@ -134,6 +136,7 @@ class Unwrapped(Reading):
             if at is not None and record is not None and record.time is not None and not record.utc:
                 self.differences.append(round((record.time - at).total_seconds() * 1000))
                 self.seconds = self.seconds and not record.time.microsecond
+                self.stamps |= {at} if len(self.stamps) < 2 else set()
 
     def _at(self, begin: int) -> int:
         """Index of the line at this place of the chunk."""

@@ -30,6 +30,8 @@ from parsers.kinds import OF_DELETION, By, Role, of
 from parsers.sniff import NOT_EVIDENCE
 
 _DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
+_WITHOUT_SETTINGS = frozenset({"controller-topics-changed", "topic-assignment-written"})
+"""Patterns of lines about a new topic that do not show its settings: a ZooKeeper controller does not know them."""
 _NUMBER = attrgetter("number")
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -342,7 +344,7 @@ class Cluster:
     @cached_property
     def described(self) -> frozenset[str]:
         """Topics whose own settings are in the evidence, even if they have none."""
-        return frozenset(e.topic for e in self.of(*_DESCRIBING) if e.topic is not None)
+        return frozenset(e.topic for e in self.of(*_DESCRIBING) if e.topic is not None and e.pattern not in _WITHOUT_SETTINGS)
 
     def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
         """The node's log directories; empty if unknown."""
