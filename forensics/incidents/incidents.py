@@ -201,7 +201,7 @@ class ClusterFindings:
         found: dict[str, Message] = {}
         for of, group in sorted(alike.items(), key=lambda item: (not any(f.loss for f in item[1]), -len(hit(item[1])))):
             names = {f"{topic}-{partition}" for topic, partition in hit(group)}
-            settings = (f.cause for f in map(attrgetter("whole"), self._found.get(setting, ())) if names & _made_possible(f))
+            settings = (f.cause for f in map(attrgetter("whole"), self._found.get(setting, ())) if names & _made_possible(f, of))
             phrase = f"{of}/mechanism" if of in _KINDS else f"{loss}/mechanism-{of}"
             lasted = _lasted(group[0], ended=self._number != 0)
             found[of] = said(phrase, partitions=len(names), settings=tuple(dict.fromkeys(settings)), lasted=lasted)
@@ -225,12 +225,11 @@ def _title(of: str) -> Value:
     return rule_of(of).title if of in _KINDS else said("incident/rolling" if of == ROLLING else f"{kind_of(Purpose.LOSS)}/title-{of}")
 
 
-def _made_possible(setting: Finding) -> set[Value]:
-    """The partitions of whose losses or unclean elections a setting was a cause."""
+def _made_possible(setting: Finding, of: str) -> set[Value]:
+    """The partitions in which a setting made this mechanism possible."""
     consequences = setting.known.get("consequences")
-    said_of = consequences if isinstance(consequences, tuple) else ()
-    harm = {f"{setting.kind}/lost", f"{setting.kind}/elected"}
-    return {dict(m.values)["name"] for m in said_of if isinstance(m, Message) and m.id in harm}
+    known = (dict(m.values) for m in (consequences if isinstance(consequences, tuple) else ()) if isinstance(m, Message))
+    return {own["name"] for own in known if own.get("of") == of}
 
 
 def recurring_of_each(clusters: Sequence[ClusterFindings], rules: Sequence[Rule]) -> list[Finding]:

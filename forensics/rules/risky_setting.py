@@ -114,7 +114,7 @@ def _unclean(incident: _Incident) -> Iterator[_Risk]:
         _where(topics, brokers),
         _threat("unclean-election", **_entity(topics, brokers), command=_alter(topics, f"{key}=false")),
         quote(*(e.event for e in (*topics.values(), *brokers.values()))),
-        seen or [said("risky-setting/elected", name=f.name, at=f.happened) for f in elected],
+        seen or [said("risky-setting/elected", name=f.name, at=f.happened, of=f.kind) for f in elected],
         topics=set(topics) if not brokers else set(),
         brokers=brokers,
     )
@@ -379,7 +379,8 @@ def _lost(finding: Statement, how: str | None = None) -> Message:
     lengths = [r.length for r in finding.offsets]
     count = sum(n for n in lengths if n is not None) if lengths and None not in lengths else None
     manner = said(f"risky-setting/{how}") if how is not None else None
-    return said("risky-setting/lost", name=finding.name, offsets=count, how=manner, at=finding.happened)
+    of = finding.cause if how is None or finding.cause != "unclean-election" else None  # which UNCLEAN made possible
+    return said("risky-setting/lost", name=finding.name, offsets=count, how=manner, at=finding.happened, of=of)
 
 
 READS = FACTS

@@ -206,9 +206,12 @@ def test_an_unclean_election_is_the_cause_of_its_losses_and_the_setting_is_named
     at = NOON + timedelta(seconds=120)
     elected = found.found("unclean-election", topic="t", partition=0, brokers=(1,), start=at, end=at)
     lost = gone(0, brokers=(2, 1), start=NOON, end=at, cause="unclean-election", offsets=(Range(0, 9),), committed=True)
-    risk = found.found("risky-setting", cause="x=true", values=values(consequences=(said("risky-setting/lost", name="t-0"),)))
+    risk, other = (
+        found.found("risky-setting", cause=cause, values=values(consequences=(said("risky-setting/lost", name="t-0", of=of),)))
+        for cause, of in (("x=true", "unclean-election"), ("y=1", "unflushed-log"))
+    )
     rules = (*RULES, *map(rule_of, ("unclean-election", "risky-setting")))
-    told, (incident,) = incidents(by_kind([stop, crash, headless, elected, lost, risk]), rules)
+    told, (incident,) = incidents(by_kind([stop, crash, headless, elected, lost, risk, other]), rules)
     assert {f.kind for f in told if f.incident is None} == {"risky-setting"}
     assert incident.kind == "unclean-election"
     assert of_incident(incident).summary.startswith(
