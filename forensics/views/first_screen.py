@@ -20,7 +20,7 @@ from forensics.rules import RULES, of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.happened import Happening, events, over
 from forensics.views.headline import EXCLUDED, UNSETTLED, VerdictLine
-from forensics.views.impact import broken, stopped
+from forensics.views.impact import broken, outage, stopped
 from forensics.views.losses import LostRange, held_until, losses
 from forensics.words import text
 from forensics.words.formats import capital, natural
@@ -52,9 +52,10 @@ class Size:
     ranges: int = 6
     why: int = 2
     now: int = 3
+    earlier: int = 1
     commands: int = 2
-    whole: bool = True
-    """With the reasons of what is unknown, of what nobody misses, and of notes."""
+    reasons: int = 9
+    """Of what is unknown, and of what nobody misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,6 @@ class StoryLine:
 
 @dataclass(frozen=True, slots=True)
 class FirstScreen:
-    size: Size
     day: date | None
     """The day of all times on it; None if they are of several days, and need their dates."""
     lines: Sequence[VerdictLine]
@@ -85,6 +85,8 @@ class FirstScreen:
     story: Sequence[StoryLine]
     now: Sequence[str]
     """What does not work when the evidence ends; empty: nothing is known to fail."""
+    earlier: Sequence[str]
+    """What did not work before, and for how long."""
     until: datetime | None
     """The end of the evidence."""
     warnings: Sequence[str]
@@ -100,17 +102,16 @@ def first_screen(report: Report, size: Size = Size()) -> FirstScreen:
     lasts = [s.last for s in report.cluster.sources if s.last]
     order = natural(r.name for r in gone[: size.ranges])
     shown = sorted(gone[: size.ranges], key=lambda r: order.index(r.name))
-    lines = [line for line in report.headline.lines if line.label != NOW]
     return FirstScreen(
-        size,
         day=_day(report, story, shown),
-        lines=[replace(line, text=shorter(line.text, size)) if line.tone in (UNSETTLED, EXCLUDED) else line for line in lines],
+        lines=list(_shorter([line for line in report.headline.lines if line.label != "NOW"], size.reasons)),
         ranges=shown,
         more_ranges=len(gone) - len(shown),
         copies=list(_copies(gone)),
         why=list(_why(report, gone))[: size.why],
         story=story,
         now=now[: size.now] + ([text(said("first-screen/more", number=len(now) - size.now))] if len(now) > size.now else []),
+        earlier=list(_earlier(report))[: size.earlier],
         until=max(lasts, default=None),
         warnings=report.untouchable,
         steps=report.next_steps[: size.steps],
@@ -118,17 +119,25 @@ def first_screen(report: Report, size: Size = Size()) -> FirstScreen:
     )
 
 
-def shorter(words: str, size: Size) -> str:
-    """A sentence without its reasons, if there is no room for them."""
-    return words if size.whole else words.partition(": ")[0]
+def _shorter(lines: Iterable[VerdictLine], reasons: int) -> Iterator[VerdictLine]:
+    """The lines, without reasons for which there is no room."""
+    for line in lines:
+        brief = line.text.partition(": ")[0] if line.tone in (UNSETTLED, EXCLUDED) else line.text
+        reasons -= brief != line.text
+        yield line if reasons >= 0 else replace(line, text=brief)
 
 
-NOW = "NOW"
+def _earlier(report: Report) -> Iterator[str]:
+    """How long clients could not use partitions, if the headline does not say it."""
+    lead = report.headline.lead
+    worst = outage([f for f in report.findings if f not in lead])
+    if worst is not None and (what := Happening((worst,), report.cluster.controllers).words("headline")) is not None:
+        again = any(f.kind == worst.kind for f in lead)
+        yield text(said("first-screen/earlier", what=what, span=(worst.start, worst.end) if again else None))
 
 
 def _day(report: Report, story: Sequence[StoryLine], ranges: Sequence[LostRange]) -> date | None:
-    written = (r.place.written for r in ranges)
-    times = [t.at for t in story] + [at for w in written if w is not None for at in (w.since, w.until) if at is not None]
+    times = [t.at for t in story] + [at for r in ranges for at in r.times]
     times = times or [at for s in report.cluster.sources for at in (s.first, s.last) if at is not None]
     days = {report.zone.wall(at).date() for at in times}
     return days.pop() if len(days) == 1 else None
@@ -184,15 +193,13 @@ def _place(e: Evidence) -> str:
 
 
 def _setting(report: Report, lost: Sequence[Finding]) -> str | None:
-    """The most severe setting of which a loss of these partitions was a consequence; if something else lost them, the one that made that
-    possible."""
-    names = {p.name for f in lost for p in places(f)}
-    indirect = any(f.cause in _KINDS for f in lost)
+    """The most severe setting that made the cause of one of these losses possible."""
+    causes = {(p.name, f.cause) for f in lost for p in places(f)}
     for f in of_purpose(report.findings, Purpose.SETTING):
         consequences = f.known.get("consequences")
         for message in consequences if isinstance(consequences, tuple) else ():
-            known = dict(message.values) if isinstance(message, Message) and message.id.endswith("/lost") else {}
-            if known.get("name") in names and not (indirect and known.get("how")):
+            known = dict(message.values) if isinstance(message, Message) else {}
+            if (known.get("name"), known.get("of")) in causes:
                 return Happening((replace(f, values=tuple((n, _at_one_place(v)) for n, v in f.values)),)).words("why")
     return None
 
@@ -226,14 +233,9 @@ def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[Sto
     told += ((CUT_OFF, False, line) for line in _cuts(gone))
     for event in over(sure, report.cluster.controllers):
         if (words := event.words("over")) is not None and event.end is not None:
-            apart = 0 if any(f.incident in main for f in event.findings) else APART
-            told.append(
-                (
-                    apart + (BACK if _is(event, Purpose.RETURN) else OVER),
-                    False,
-                    StoryLine(event.end, None, words, _short(event, words.partition(":")[0], "over"), False),
-                )
-            )
+            weight = (BACK if _is(event, Purpose.RETURN) else OVER) + (0 if any(f.incident in main for f in event.findings) else APART)
+            line = StoryLine(event.end, None, words, _short(event, words.partition(":")[0], "over"), False)
+            told.append((weight, False, line))
     chosen = [item for n, item in enumerate(sorted(told, key=lambda item: item[0])) if n < (most if item[0] < SMALL else min(most, LEAST))]
     lines = [line for _, _, line in sorted(chosen, key=lambda item: (item[2].at, item[1]))]  # a crash is the effect of what was before it
     first = next((line for line in lines if line.marked), None)
@@ -259,21 +261,12 @@ def _weight(event: Happening, *, marked: bool) -> int:
 
 
 def _belongs(f: Finding) -> bool:
-    return (
-        f.loss
-        or f.severity not in MINOR
-        or rule_of(f.kind).root is not None
-        or rule_of(f.kind).impact is not None
-        or _of(f, Purpose.RETURN)
-    )
-
-
-def _of(f: Finding, purpose: Purpose) -> bool:
-    return rule_of(f.kind).purpose is purpose
+    rule = rule_of(f.kind)
+    return f.loss or f.severity not in MINOR or bool(rule.root or rule.impact) or rule.purpose is Purpose.RETURN
 
 
 def _is(event: Happening, purpose: Purpose) -> bool:
-    return _of(event.findings[0], purpose)
+    return rule_of(event.kind).purpose is purpose
 
 
 def _few(found: Iterable[Happening]) -> Iterator[Happening]:

@@ -17,7 +17,7 @@ from forensics.model.message import Message, Value, said
 from forensics.model.times import runs
 from forensics.rules import rule_of
 from forensics.thresholds import SHOWN_AS_ONE
-from forensics.words import has_words, text
+from forensics.words import has_words, text, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,9 @@ class Happening:
         own = self.words("story")
         if own is None and of_nodes and rule.root is not None:
             own = text(said("story/root", nodes=self.nodes, happened=said(rule.root, number=max(1, len(self._ids)))))
-        return text(said("story/again", what=own, times=self.times, until=self._last)) if own is not None and self.times > 1 else own
+        if own is None or self.times == 1:
+            return own
+        return text(said("story/again", what=own, times=self.times if self.times != len(self._ids) else None, until=self._last))
 
     @property
     def _last(self) -> datetime | None:
@@ -92,7 +94,7 @@ class Happening:
     def _values(self) -> tuple[tuple[str, Value], ...]:
         """What all findings share; of one finding, also its own values."""
         start, end = self.start, self.end
-        own = self.findings[0].known if len(self.findings) == 1 else {}
+        own = together(self.findings[0]) if len(self.findings) == 1 else {}
         alike = len({p.brokers or f.brokers for f in self.findings for p in places(f)}) <= 1
         lost = [r for f in self.findings if f.loss for p in places(f) for r in p.offsets]
         starts, ends = {r.start for r in lost}, sorted({r.end for r in lost if r.end is not None})

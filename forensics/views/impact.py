@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from forensics.incidents.findings import urgency
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency, disks
+from forensics.model.findings import MINOR, Finding, Impact, Lasting, Rule, Urgency, disks
 from forensics.model.message import said
 from forensics.rules import RULES, rule_of
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
@@ -35,6 +36,16 @@ def stopped(findings: Sequence[Finding]) -> Iterator[str]:
     alike = [f for f in findings if f.cause == CLUSTER_STOPPED and not f.cluster]
     if names := _names(hit(alike, still=True)):
         yield text(said(f"{alike[0].kind}/stopped", names=names))
+
+
+def outage(findings: Sequence[Finding]) -> Finding | None:
+    """The longest outage of the worst kind that is over: partitions or a whole cluster that clients could not use."""
+    sure = (f for f in findings if f.confidence != "possible" and not f.cluster and f.cause != CLUSTER_STOPPED)
+    over = [(f.end - f.start, f) for f in sure if f.start is not None and f.end is not None and rule_of(f.kind) in _OUTAGES]
+    return max((own for own in over if own[1].kind == over[0][1].kind), key=itemgetter(0), default=(None, None))[1]
+
+
+_OUTAGES = [r for r in RULES if r.urgency is Urgency.UNAVAILABLE and r.impact in (Impact.PARTITIONS, Impact.TIME)]
 
 
 def unusable(findings: Sequence[Finding]) -> Iterator[str]:

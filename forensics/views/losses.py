@@ -114,6 +114,12 @@ class LostRange:
         """When the records were lost."""
         return self.place.end or self.place.start
 
+    @property
+    def times(self) -> list[datetime]:
+        """When the records were written, as far as it is known."""
+        span = self.place.written
+        return [at for at in (span.since, span.until) if at is not None] if span is not None else []
+
     def written(self, zone: DisplayZone, day: date | None) -> str:
         """When the records were written; with dates, unless it was on this day."""
         span = self.place.written

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from itertools import islice
 
@@ -16,18 +17,18 @@ from rich.padding import Padding
 from rich.text import Text
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Evidence, Finding, Purpose
+from forensics.model.findings import Finding, Purpose
 from forensics.output.display_times import DisplayZone
 from forensics.output.sanitise import clean
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
-from forensics.views.first_screen import FirstScreen, Size, first_screen, shorter
+from forensics.views.first_screen import FirstScreen, Size, first_screen
 from forensics.views.headline import AFFECTED, BROKEN, EXCLUDED, FOUND, UNSETTLED
 from forensics.views.losses import LostRange, is_one, loss_tables, losses
 from forensics.views.notes import notes
-from forensics.views.terminal import WordTable, hung, put, rendered
+from forensics.views.terminal import Line, WordTable, hung, put, rendered
 from forensics.words import summary, words
-from forensics.words.formats import counted
+from forensics.words.formats import counted, natural
 
 COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan", "info": "dim"}
 TONES = {FOUND: "bold red", BROKEN: "bold red", UNSETTLED: "bold yellow", AFFECTED: "bold yellow", EXCLUDED: "bold green"}
@@ -42,21 +43,12 @@ MOST = 28
 """Lines of the first screen."""
 END = 18
 """Its last lines that are never cut: disks that must not be changed, the first step, how to see more, and what the evidence is."""
-SIZES = (
-    Size(),
-    Size(story=6),
-    Size(story=5, ranges=4),
-    Size(story=5, ranges=4, commands=1),
-    Size(story=5, ranges=4, commands=1, steps=2),
-    Size(story=4, ranges=3, commands=1, steps=2, now=2),
-    Size(story=4, ranges=3, commands=1, steps=1, now=2),
-    Size(story=4, ranges=3, commands=1, steps=1, now=2, whole=False),
-    Size(story=4, ranges=2, commands=1, steps=1, now=1, why=1, whole=False),
-    Size(story=3, ranges=2, commands=1, steps=1, now=1, why=1, whole=False),
-    Size(story=3, ranges=1, commands=1, steps=0, now=1, why=1, whole=False),
-    Size(story=2, ranges=1, commands=1, steps=0, now=1, why=1, whole=False),
+SMALLEST = Size(story=1, steps=0, ranges=0, why=1, now=1, earlier=0, commands=1, reasons=0)
+GROWTH = (
+    *("story", "ranges", "story", "story", "steps", "ranges", "reasons", "steps", "now", "earlier", "commands", "why", "story", "reasons"),
+    *("steps", "ranges", "ranges", "now", "reasons", "reasons", "story", "story", "ranges", "ranges"),
 )
-"""What is shown, if there is less and less room."""
+"""The part of which one more is shown, if there is room: the most important first."""
 WORDS = 60
 """Characters of the paths and options that a command on the screen repeats."""
 
@@ -66,12 +58,20 @@ def show(
 ) -> None:
     """`every`: also all losses, findings (at most `most`), steps and limits. `quiet`: only the verdict. `case`: the case that
     the report is in."""
-    for size in SIZES:
+
+    def drawn(size: Size) -> tuple[list[Line], list[Line]]:
         screen = first_screen(report, size)
-        lines = rendered(console, (*_verdict(report, screen, console), *(() if quiet else _body(report, screen, console, every=every))))
-        end = rendered(console, () if quiet else _end(report, screen, case, every=every))
-        if every or len(lines) + len(end) <= MOST:
-            break
+        body = () if quiet else _body(report, screen, console, every=every)
+        end = () if quiet else _end(report, screen, size, case, every=every)
+        return rendered(console, (*_verdict(report, screen, console), *body)), rendered(console, end)
+
+    lines, end = drawn(Size())
+    if not every and len(lines) + len(end) > MOST:
+        lines, end = drawn(size := SMALLEST)
+        for part in GROWTH:
+            larger = replace(size, **{part: getattr(size, part) + 1})
+            if sum(map(len, grown := drawn(larger))) <= MOST:
+                size, (lines, end) = larger, grown
     more = (part for section in (_losses, _next, _limits) for part in section(report)) if every and not quiet else ()
     findings = _findings(report, most or LISTED) if every and not quiet else ()
     kept = end[-END:]
@@ -81,7 +81,7 @@ def show(
 def _verdict(report: Report, screen: FirstScreen, console: Console) -> Iterator[RenderableType]:
     """A line for each verdict, with the date of all times at the end of the first, if there is room."""
     assumed = (f"{zone}; state it with --timezone" for zone in report.unsure_zones())
-    noted = [("NOTE", shorter(line, screen.size), TONES[UNSETTLED]) for line in (*notes(report.cluster), *assumed)]
+    noted = [("NOTE", line, TONES[UNSETTLED]) for line in (*notes(report.cluster), *assumed)]
     lines = [*((line.label, line.text, TONES[line.tone]) for line in screen.lines), *noted]
     day = _day(report, screen)
     width = max([7, *(len(label) for label, _, _ in lines)]) + 2
@@ -107,8 +107,9 @@ def _told(report: Report, screen: FirstScreen, lead: str, said: str, style: str 
 
 
 def _body(report: Report, screen: FirstScreen, console: Console, *, every: bool) -> Iterator[RenderableType]:
-    if screen.ranges and not every:
+    if screen.ranges or screen.copies:
         yield Text()
+    if screen.ranges and not every:
         yield Padding(WordTable(None, [_row(r, report.zone, screen.day) for r in screen.ranges]), (0, 0, 0, 2))
         if screen.more_ranges:
             yield Text(f"  and {counted(screen.more_ranges, 'more').removesuffix('s')}")
@@ -118,17 +119,17 @@ def _body(report: Report, screen: FirstScreen, console: Console, *, every: bool)
         yield _told(report, screen, "Why  " if n == 0 else "     ", line)
     yield from _story(report, screen, console)
     ends = f" ({report.zone.clock(screen.until, screen.day)})" if screen.until is not None else ""
-    for n, line in enumerate(screen.now or (f"no failure at the end of the evidence{ends}",)):
+    for n, line in enumerate((*(screen.now or (f"no failure at the end of the evidence{ends}",)), *screen.earlier)):
         yield _told(report, screen, "Now  " if n == 0 else "     ", line)
 
 
-def _end(report: Report, screen: FirstScreen, case: str | None, *, every: bool) -> Iterator[RenderableType]:
+def _end(report: Report, screen: FirstScreen, size: Size, case: str | None, *, every: bool) -> Iterator[RenderableType]:
     yield Text()
     yield from (_told(report, screen, "     ", line, TONES[FOUND]) for line in screen.warnings)
     if not every:
         for n, step in enumerate(screen.steps, 1):
             yield _told(report, screen, f"{'Do' if n == 1 else '':<5}{n} ", step)
-        commands = islice(_more(report, screen, case), screen.size.commands)
+        commands = islice(_more(report, screen, case), size.commands)
         yield from (hung("     ", Text(line, style="dim")) for line in commands)
     yield Text(_subject(report, screen), style="dim")
 
@@ -163,11 +164,8 @@ def _more(report: Report, screen: FirstScreen, case: str | None) -> Iterator[str
     counts += [counted(len(report.findings), "finding")] if report.findings else []
     if counts:
         yield f"{', '.join(counts)}: kafka-forensics {'analyze' if case is None else 'report'} {shown} --all"
-    doubtful = [
-        *(r.name for r in screen.ranges),
-        *(f"{p['topic']}-{p['partition']}" for p in report.partitions if p["verdict"] == UNSETTLED),
-    ]
-    if doubtful:
+    unknown = natural(f"{p['topic']}-{p['partition']}" for p in report.partitions if p["verdict"] == UNSETTLED)
+    if doubtful := [*(r.name for r in screen.ranges), *sorted(unknown, key=lambda name: name.startswith("__"))]:
         topic, _, partition = doubtful[0].rpartition("-")
         yield f"proof of a verdict: kafka-forensics timeline {shown} {shlex.join(['--topic', clean(topic), '--partition', partition])}"
 
@@ -222,13 +220,7 @@ def _losses(report: Report) -> Iterator[RenderableType]:
     """Losses partition by partition, the worst first."""
     for table in loss_tables(losses(report.findings)):
         yield Text(f"\n{table.heading}", style="bold")
-        times = [
-            at
-            for r in table.shown
-            if r.place.written is not None
-            for at in (r.place.written.since, r.place.written.until)
-            if at is not None
-        ]
+        times = [at for r in table.shown for at in r.times]
         days = {report.zone.wall(at).date() for at in times}
         day = days.pop() if len(days) == 1 else None
         written = f"written ({f'{day} ' if day is not None else ''}{report.zone.label(times) if times else report.zone.name})"
@@ -284,10 +276,6 @@ def explain(report: Report, finding: Finding, console: Console) -> None:
 def _explained(finding: Finding, report: Report, quoted: int = QUOTED) -> Iterator[RenderableType]:
     yield Padding(Text(report.zone.sentence(clean(words(finding).explanation))), (0, 0, 0, 4))
     for evidence in finding.evidence[:quoted]:
-        yield from _quote(evidence)
-
-
-def _quote(evidence: Evidence) -> Iterator[RenderableType]:
-    where = f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else ""
-    yield Padding(Text(clean(evidence.source + where), style="cyan"), (0, 0, 0, 4))
-    yield Padding(Text(clean(evidence.shown.splitlines()[0] if evidence.text else ""), style="dim"), (0, 0, 0, 6))
+        where = f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else ""
+        yield Padding(Text(clean(evidence.source + where), style="cyan"), (0, 0, 0, 4))
+        yield Padding(Text(clean(evidence.shown.splitlines()[0] if evidence.text else ""), style="dim"), (0, 0, 0, 6))

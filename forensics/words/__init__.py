@@ -13,6 +13,7 @@ from forensics.incidents.incidents import Incident
 from forensics.model.findings import BROKERS, OF_STEPS, PARTITIONS, PLACES, Finding
 from forensics.model.message import Message, Value
 from forensics.model.settings.settings import WRITTEN_BY_BROKERS
+from forensics.thresholds import NAMED
 from forensics.words import catalogue
 from forensics.words.formats import FORMATS, OF_TEXTS, counted, some, usual
 from forensics.words.template import Known, alone, filled, names, sentences
@@ -42,7 +43,8 @@ class Step(NamedTuple):
     def text(self) -> str:
         of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in WRITTEN_BY_BROKERS)
         known = {**dict(self.values), PARTITIONS: self.partitions, CLIENT_PARTITIONS: of_clients}
-        return filled(self.template.removeprefix(SAVES), known, formatted) or ""
+        own = filled(self.template.removeprefix(SAVES), known, formatted) or ""
+        return f"{own} {_phrase('report/every', {})}" if own and self.saves and len(self.partitions) > NAMED else own
 
 
 class Words(NamedTuple):
@@ -69,10 +71,10 @@ def has_words(id: str) -> bool:
 
 def words(finding: Finding) -> Words:
     """The sentences of a finding, those of one event or of what recurs as one."""
-    own, first, together = _of_message(finding.message_id), finding.known, _together(finding)
+    own, first, whole = _of_message(finding.message_id), finding.known, together(finding)
     ways = {fold.how for fold in finding.folds}
     template = own.many if own.many is not None and ways & {PLACES, BROKERS} else own.summary
-    summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, formatted)
+    summary = filled(template, {**whole, "place": _places(finding)} if PLACES in ways else whole, formatted)
     summary = summary or catalogue.meaning(finding.kind)
     explanation = " ".join(sentences(own.explanation, first, formatted))
     for fold in finding.folds:
@@ -107,7 +109,7 @@ def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
 
 def steps(finding: Finding) -> list[Step]:
     """The steps, with those first that save what a later step may destroy."""
-    known, partitions = _together(finding), defaultdict[Step, dict[str, None]](dict)
+    known, partitions = together(finding), defaultdict[Step, dict[str, None]](dict)
     differing = known.get(OF_STEPS)
     for message in differing if isinstance(differing, tuple) else (Message(finding.message_id),):
         assert isinstance(message, Message)
@@ -118,7 +120,7 @@ def steps(finding: Finding) -> list[Step]:
     return sorted(found, key=lambda step: not step.saves)
 
 
-def _together(finding: Finding) -> dict[str, Value]:
+def together(finding: Finding) -> dict[str, Value]:
     """The values of one event; those of what recurs are those of the first time."""
     merging = [fold for fold in finding.folds if fold.how in (PLACES, BROKERS)]
     return finding.known | (finding.stated | {name: value for fold in merging for name, value in fold.values} if merging else {})

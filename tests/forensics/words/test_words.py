@@ -7,7 +7,7 @@ import pytest
 from forensics.exemplars import exemplars_of
 from forensics.model.findings import Finding
 from forensics.rules import RULES, declared
-from forensics.words import summary
+from forensics.words import step, summary
 from tests.forensics.words import snapshots
 from tests.support import recorded
 
@@ -28,3 +28,9 @@ def test_no_finding_is_without_a_summary_even_if_nothing_else_is_known() -> None
     said = [(kind, name) for kind, content in declared().items() for name in content.get("message", ())]
     made = (Finding(kind=kind, severity="low", confidence="certain", message=name) for kind, name in said)
     assert said and [f.message_id for f in made if not summary(f)] == []
+
+
+def test_a_step_that_saves_directories_says_where_all_are_named() -> None:
+    few, many = (step("data-loss/copy", tuple(f"t-{n}" for n in range(number)), on=(1,)).text for number in (4, 5))
+    assert few.startswith("Copy the directories of t-0, t-1, t-2, t-3 (") and "--json" not in few
+    assert "t-3 and 1 more (" in many and "`--json FILE`" in many
