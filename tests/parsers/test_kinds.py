@@ -96,9 +96,9 @@ def test_kinds_are_named_only_where_the_name_is_checked() -> None:
                 (tables if isinstance(node, ast.Dict) else wrong).append((place, sorted(texts - KINDS.keys())))
     assert wrong == []
     assert tables == [
+        ("forensics/model/partition/replicas.py", []),
+        ("forensics/model/partition/replicas.py", []),
         ("forensics/model/presence/availability.py", []),
-        ("forensics/model/partition/replicas.py", []),
-        ("forensics/model/partition/replicas.py", []),
     ]
 
 

@@ -42,6 +42,7 @@ NOT_IN_TABLE = frozenset(
         "RemoteLogManager",
         "Selector",
         "SocketServer",
+        "RemoveVoterHandler",
         "SubscriptionState",
         "TopicConfigManager",
         "TransactionStateManager",

@@ -284,7 +284,7 @@ def given_up_unexplained(error: Event, timeline: PartitionTimeline, cluster: Clu
 
 
 def by_controller(errors: Sequence[Event], *scope: Any) -> Mapping[str, Any]:
-    """The node, which is the active controller, whatever else it is."""
+    """The node, which is the active controller or leads the quorum, whatever else it is."""
     node = errors[-1].writer
     return {"who": said("node/controller", id=node)} if node is not None else {}
 
