@@ -13,6 +13,7 @@ from forensics.model.message import values
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import reassigning
+from parsers.frozen import replace
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -22,7 +23,13 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     lines = timeline.of("reassignment")
     if states or lines:
         before = (assigned[0].replicas or ()) if assigned else ()
-        yield _finding(before, states, lines, _times(states, lines, timeline, cluster), timeline)
+        found = _finding(before, states, lines, _times(states, lines, timeline, cluster), timeline)
+        yield found if lines or not any(map(_of_two_topics, assigned)) else replace(found, confidence="possible")
+
+
+def _of_two_topics(state: State) -> bool:
+    """Lines about one state name two assignments: without a line about a reassignment, they may be of two topics of this name."""
+    return len({tuple(e.replicas) for e in (state.event, *state.also) if e.replicas and not e.unordered}) > 1
 
 
 def _times(states: Sequence[State], lines: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
