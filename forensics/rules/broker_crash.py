@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.coverage.log_coverage import COMPLETE, would_show
+from forensics.model.coverage.log_coverage import CLOCK, COMPLETE, ORDER, would_show
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding, Statement, quote
 from forensics.model.message import Message, said, values
@@ -69,7 +69,7 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
     if outage.how == PRESUMED_CRASHED:
         return Crash(node.id, named, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
-    doubt = None if shown else would_show(node.id, cluster, COMPLETE).why_not
+    doubt = None if shown else would_show(node.id, cluster, COMPLETE, ORDER, CLOCK).why_not
     lost = run.asked is not None and not shown  # a shutdown may be complete: the next start shows no recovery, and last lines may be lost
     confidence = "possible" if doubt or lost else "probable" if time.again is not None else "certain"
     return Crash(node.id, named, run, confidence, evidence, time, memory=memory, doubt=doubt, back=outage.until)
