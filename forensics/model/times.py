@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from parsers.frozen import dataclass
 
@@ -93,6 +93,21 @@ def within(gap: timedelta, begin: Callable[[T], datetime | None], end: Callable[
         return ended is None or begun is None or begun - ended <= gap
 
     return joins
+
+
+def overlapping(things: Iterable[T], begin: Callable[[T], Any], end: Callable[[T], Any], gap: Any) -> Iterator[list[T]]:
+    """Splits `things`, sorted by their begin, before each that begins more than `gap` after all before it had ended. Takes each once: one event
+    may have hit 20,000 partitions."""
+    run: list[T] = []
+    reached: Any = None
+    for thing in things:
+        if run and begin(thing) - reached > gap:
+            yield run
+            run = []
+        reached = max(reached, end(thing)) if run else end(thing)
+        run.append(thing)
+    if run:
+        yield run
 
 
 def merged_spans(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:

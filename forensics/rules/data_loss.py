@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -38,7 +38,7 @@ from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
-from forensics.model.times import runs
+from forensics.model.times import overlapping
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION
 from forensics.proof.losses import Doubt, Loss, doubts, holders, losses
@@ -493,7 +493,7 @@ def _of_one_time(missing: Sequence[_Missing]) -> Iterator[Sequence[_Missing]]:
             dated.append((span.since, span.until, number))
         else:
             others.append(m)
-    of_one_time = runs(sorted(dated), lambda run, d: d[0] <= max(until for _, until, _ in run))
+    of_one_time = overlapping(sorted(dated), itemgetter(0), itemgetter(1), timedelta(0))
     yield from ([missing[number] for number in sorted(n for _, _, n in run)] for run in of_one_time)
     if others:
         yield others

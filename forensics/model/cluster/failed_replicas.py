@@ -23,7 +23,7 @@ from forensics.model.findings import MAX_EVIDENCE, Evidence
 from forensics.model.message import Message, Value, said, unpacked
 from forensics.model.partition.absences import CRASHED, GONE, NOT_SHOWN_RUNNING, NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
-from forensics.model.times import begins, ends, runs
+from forensics.model.times import begins, ends, overlapping
 from forensics.thresholds import COMMON_SHARE, CRASH_NOTICED, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
@@ -229,15 +229,11 @@ def of_all_brokers(found: Iterable[Episode], cluster: Cluster) -> list[list[Epis
 
 def _chains(found: Iterable[Episode]) -> Iterator[list[Episode]]:
     """By time, episodes of which each begins before one of those before it ends."""
-    return runs(sorted(found, key=begins), lambda chain, e: begins(e) <= max(map(ends, chain)))
+    return overlapping(sorted(found, key=begins), begins, ends, timedelta(0))
 
 
 def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:
-    def joins(run: Sequence[ReplicaAbsence], o: ReplicaAbsence) -> bool:
-        until = max((r.end for r in run if r.end is not None), default=None)
-        return until is None or o.start is None or any(r.end is None for r in run) or o.start - until <= gap
-
-    return [Episode(tuple(run)) for run in runs(sorted(own, key=lambda o: (begins(o), o.name)), joins)]
+    return [Episode(tuple(run)) for run in overlapping(sorted(own, key=lambda o: (begins(o), o.name)), begins, ends, gap)]
 
 
 # performance

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from forensics.model.events import Event
@@ -22,7 +23,7 @@ from forensics.model.message import Message, Range, joined, said
 from forensics.model.partition.outside_logs import OutsideBatch
 from forensics.model.partition.replicas import ASIDE, REWRITTEN_FILES, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from forensics.model.times import runs, undated_first
+from forensics.model.times import overlapping, runs, undated_first
 from parsers.decoding.batches import after
 from parsers.formats.segments import Stretch, stretches_of
 from parsers.frozen import dataclass
@@ -236,7 +237,7 @@ def _differing(found: Sequence[_Found], timeline: PartitionTimeline) -> Iterator
         own = sorted((f for f in comparable if f.epoch == epoch), key=lambda f: (f.base, f.end))
         parts = [
             DifferingCopies(epoch, Range(group[0].base, max(f.end for f in group)), tuple(sorted({f.segment.source for f in group})))
-            for group in runs(own, lambda group, f: f.base < max(g.end for g in group))
+            for group in overlapping(own, attrgetter("base"), attrgetter("end"), -1)
             if len({(f.base, f.end, f.batch["crc"]) for f in group}) > 1
         ]
         several = (part for part in parts if len(part.sources) > 1)

@@ -43,7 +43,7 @@ def source(kind: str, node: int) -> Source:
 )
 def test_leader_tells_of_its_isr_in_its_own_log(kind: str, told: bool) -> None:
     found, cluster = timeline(led().files)
-    cluster = replace(cluster, sources=[source(kind, 2)])
+    cluster = replace(cluster, sources=[replace(source(kind, 2), first=found.states[0].at)])
     assert isr_changes_observable(2, found, cluster) is told
     assert not isr_changes_observable(3, found, cluster)
     assert silent_leaders(found.states, found, cluster) == (() if told else (2,))
