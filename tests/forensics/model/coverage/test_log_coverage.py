@@ -69,7 +69,7 @@ def test_isr_that_may_have_grown_unseen_is_only_possibly_short() -> None:
     s.put("cluster/describe.txt", ["\tTopic: t\tPartition: 0\tLeader: 2\tReplicas: 2,1,3\tIsr: 2,3"])
     (alone,) = of(report(s.files), "under-replicated")
     assert (alone.severity, alone.confidence) == ("low", "possible")
-    assert "was not collected: the ISR may have changed" in words(alone).explanation
+    assert "is missing or incomplete: the ISR may have changed" in words(alone).explanation
     s.loads(2, -5, 0, unclean=False)
     (heard,) = of(report(s.files), "under-replicated")
     assert (heard.severity, heard.confidence) == ("medium", "certain")
