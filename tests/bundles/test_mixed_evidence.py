@@ -94,7 +94,7 @@ OTHER_LOGS = {
 
 
 def runs(report: Report) -> list[tuple[int, str | None, list[tuple[datetime | None, str]]]]:
-    return [(n.id, n.version, [(life.begin_at, life.outcome) for life in n.lives]) for n in report.cluster.nodes.values()]
+    return [(n.id, n.version, [(run.begin_at, run.outcome) for run in n.runs]) for n in report.cluster.nodes.values()]
 
 
 @pytest.mark.parametrize("log", OTHER_LOGS)

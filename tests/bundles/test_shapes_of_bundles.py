@@ -399,8 +399,8 @@ REPEATED = [(name, what) for n, name in enumerate(NAMES) for m, what in enumerat
 def test_facts_count_once(name: str, what: str, tmp_path: Path) -> None:
     files = bundle(name)
     report = expect_same(name, put(tmp_path, {**files, **REPEATS[what](files)}))
-    lives = {node.id: [life.outcome for life in node.lives] for node in report.cluster.nodes.values()}
-    assert lives == {node.id: [life.outcome for life in node.lives] for node in recorded.report(name).cluster.nodes.values()}
+    outcomes = {node.id: [run.outcome for run in node.runs] for node in report.cluster.nodes.values()}
+    assert outcomes == {node.id: [run.outcome for run in node.runs] for node in recorded.report(name).cluster.nodes.values()}
 
 
 def exported(files: Files, minutes: float, *how: Any) -> Files:
@@ -431,8 +431,8 @@ def test_facts_count_once_if_a_copy_has_other_times(name: str, what: str, tmp_pa
     """A copy with the times of another zone looks like a second run of each broker, whose log came back empty: zombie-leader was intact."""
     files = bundle(name)
     report = expect_same(name, put(tmp_path, {**files, **AT_OTHER_TIMES[what](files)}), but=frozenset({"evidence-conflict"}))
-    lives = {node.id: [life.outcome for life in node.lives] for node in report.cluster.nodes.values()}
-    assert lives == {node.id: [life.outcome for life in node.lives] for node in recorded.report(name).cluster.nodes.values()}
+    outcomes = {node.id: [run.outcome for run in node.runs] for node in report.cluster.nodes.values()}
+    assert outcomes == {node.id: [run.outcome for run in node.runs] for node in recorded.report(name).cluster.nodes.values()}
     logs_of_copy = {s.path for s in report.cluster.sources if s.path.startswith("export/") and s.first is not None}
     assert logs_of_copy == {s.path for s in report.cluster.sources if s.shifted_ms}
 

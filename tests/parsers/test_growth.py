@@ -21,6 +21,7 @@ SHORT = {
     "forensics.tools.redaction.vocabulary._MIXED": "texts of the readers and patterns",
     "parsers.layouts._COMPONENT": "a name in brackets (at most 400 characters), or the start of a sample of lines",
     "parsers.layouts._CONTEXT": "a name of at most layouts.LONG_NAME characters",
+    "parsers.patterns.expand.errors._STORAGE_ERROR": "the beginning of an exception (errors._LONGEST)",
     "parsers.paths._LOG_NAMES": "a path, whose length is limited where files are listed",
     "parsers.patterns.pattern._AROUND": "samples of patterns",
     "parsers.learning.worth._LAST_NAME": "the last characters of a message (worth.TAIL)",

@@ -31,6 +31,8 @@ _STORAGE_ERROR = regex.compile(
     r"(?P<cause>[\w.$]+(?:: (?P<file>(?:[A-Za-z]:)?[/\\][^:(]*[^:( ]))?.*)"
 )
 """Log.maybeHandleIOException: it takes the directory offline, then throws this."""
+_LONGEST = 2000
+"""Characters of an exception that are searched for it."""
 
 
 def with_exception(row: Row) -> Iterator[Row]:
@@ -50,7 +52,7 @@ def with_storage_error(row: Row) -> Iterator[Row]:
     (failed,) = with_exception_class(row)
     if failed.get("topic") is not None:
         yield failed
-    if (error := _STORAGE_ERROR.search(failed["key"] or "")) is not None:
+    if (error := _STORAGE_ERROR.search((failed["key"] or "")[:_LONGEST])) is not None:
         of = {"topic": error["topic"], "partition": int(error["partition"])}
         yield {**row, **of, "event": "log-dir-error", "directory": error["directory"], "value": error["action"]}
         about = {"event": "log-file-refused", "topic": None, "partition": None, "value": error["file"]}
