@@ -34,6 +34,7 @@ from forensics.tools.redaction.names import KeptWords, Names
 from forensics.tools.redaction.stand_ins import StandIns
 from forensics.tools.redaction.vocabulary import everything, of_reports, of_tools
 from forensics.tools.salvage.places import OF_OWNER
+from parsers.cached import cached_property
 from parsers.catalogue.survey import REDACTED
 from parsers.evidence import LOG_KINDS, read_source
 from parsers.formats.unread import REDACTION
@@ -93,8 +94,9 @@ def redact_case(case: Case, out: Path, mapping: Path, *, replace: bool = False) 
         head = {name: results.value(case.manifest[name]) for name in ("schema", "tool", "evidence", "options")}
         manifest(to, head, case.verdict, counts)
         brought_together(to, Case(to).cluster, head, counts)
+        done = Case(to)
         for name, table in BY_NAME.items():
-            for batch in Case(to).batches(name, table.schema.names):
+            for batch in done.batches(name, table.schema.names):
                 results.check(batch.to_pylist(), name)
         write_mapping(mapping, to / MANIFEST, results.names, replace=replace)
     return Redacted(len(counts), names=results.names)
@@ -223,13 +225,18 @@ class RedactedResults:
 
     def check(self, value: Any, place: str) -> None:
         """Raises Leak if a name is left that is not also a word of Kafka's or ours."""
-        names = sorted(
-            name for kind, own in self.names.known.items() if kind not in ("id", "word") for name in own if name not in own_words()
-        )
-        left = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, names))})(?![A-Za-z0-9])")
-        for _, found in _strings("", value) if names else ():
+        if (left := self._left) is None:
+            return
+        for _, found in _strings("", value):
             if (name := left.search(found)) is not None:
                 raise Leak(f"{name[0]!r} is left in {place}")
+
+    @cached_property
+    def _left(self) -> re.Pattern[str] | None:
+        """What finds these names; None if there are none. Asked for when all results are made, since names are added on the way."""
+        known = (name for kind, own in self.names.known.items() if kind not in ("id", "word") for name in own)
+        names = sorted(name for name in known if name not in own_words())
+        return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, names))})(?![A-Za-z0-9])") if names else None
 
 
 def _strings(key: str, value: Any) -> Iterator[tuple[str, str]]:

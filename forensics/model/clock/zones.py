@@ -280,8 +280,14 @@ def _leaps_an_hour(jump: Jump) -> bool:
 @cache
 def _ambiguous(wall: datetime) -> bool:
     """Whether clocks of some zone show this time twice or never: on other dates a step is one of the clock. True without a database."""
-    zones = [ZoneInfo(name) for name in available_timezones()]
+    zones = _zones()
     return not zones or any(len({wall.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)}) > 1 for zone in zones)
+
+
+@cache
+def _zones() -> Sequence[ZoneInfo]:
+    """All zones of the database: some hundred files, which are read once and not for each time."""
+    return tuple(ZoneInfo(name) for name in available_timezones())
 
 
 def _leaps_sharply(jump: Jump) -> bool:
