@@ -43,7 +43,7 @@ from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.presence.availability import Spans
 from forensics.model.record import Int32, Record
 from forensics.proof.aftermath import sentences
-from forensics.rules import RULES, kind_of, rule_of
+from forensics.rules import KINDS, RULES, kind_of, rule_of
 from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, LEADERSHIP_RETURNS, SAME_INCIDENT, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 
@@ -177,7 +177,7 @@ class ClusterFindings:
         }
         return Incident(
             id=group.id,
-            kind=next((of for of in named if of in _KINDS), group.kind),
+            kind=next((of for of in named if of in KINDS), group.kind),
             severity=max((f.severity for f in members), key=LEVELS.index),
             brokers=group.brokers,
             start=group.first.start,
@@ -202,7 +202,7 @@ class ClusterFindings:
         for of, group in sorted(alike.items(), key=lambda item: (not any(f.loss for f in item[1]), -len(hit(item[1])))):
             names = {f"{topic}-{partition}" for topic, partition in hit(group)}
             settings = (f.cause for f in map(attrgetter("whole"), self._found.get(setting, ())) if names & _made_possible(f, of))
-            phrase = f"{of}/mechanism" if of in _KINDS else f"{loss}/mechanism-{of}"
+            phrase = f"{of}/mechanism" if of in KINDS else f"{loss}/mechanism-{of}"
             lasted = _lasted(group[0], ended=self._number != 0)
             found[of] = said(phrase, partitions=len(names), settings=tuple(dict.fromkeys(settings)), lasted=lasted)
         return found
@@ -222,7 +222,7 @@ class ClusterFindings:
 
 def _title(of: str) -> Value:
     """The name of a kind, or of a cause of a loss."""
-    return rule_of(of).title if of in _KINDS else said("incident/rolling" if of == ROLLING else f"{kind_of(Purpose.LOSS)}/title-{of}")
+    return rule_of(of).title if of in KINDS else said("incident/rolling" if of == ROLLING else f"{kind_of(Purpose.LOSS)}/title-{of}")
 
 
 def _made_possible(setting: Finding, of: str) -> set[Value]:
@@ -516,7 +516,6 @@ def _impact(
 
 
 _OF_IMPACT = [rule for rule in RULES if rule.impact is not None]
-_KINDS = frozenset(rule.kind for rule in RULES)
 
 
 def _states(members: Sequence[Finding], *, still: bool) -> Iterator[Message]:

@@ -104,6 +104,8 @@ def _by_kind(own: tuple[OwnFile, ...]) -> Mapping[str, Rule]:
 
 RULES: tuple[Rule, ...] = tuple(_by_kind(()).values())
 """The built-in rules."""
+KINDS: tuple[str, ...] = tuple(rule.kind for rule in RULES)
+"""Kinds of findings."""
 
 
 def rules() -> tuple[Rule, ...]:

@@ -52,7 +52,7 @@ from forensics.output.json_schema import (
 )
 from forensics.proof.records import HANDOVER
 from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, REMOVED_CELLS, RESTART, VERDICTS, YES, Handover, Possible
-from forensics.rules import OWN_NAME, RULES
+from forensics.rules import KINDS, OWN_NAME
 from forensics.tools.case_diff import AS_BAD
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
@@ -65,8 +65,6 @@ from forensics.views.runs import LISTED, RUNS, SEEN
 from forensics.views.scope import Selection
 from parsers.sniff import KINDS as FILES
 
-KINDS = tuple(rule.kind for rule in RULES)
-"""Kinds of findings."""
 LOGS = (PLAIN_LOG, COMPACTED, TRANSACTIONAL, UNKNOWN_LOG)
 """What the offsets of a log say about its records."""
 SOURCES = (*FILES, "unreadable")

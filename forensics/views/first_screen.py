@@ -16,7 +16,7 @@ from itertools import islice
 from forensics.incidents.folding import places
 from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose, shortened
 from forensics.model.message import Message, Value, said
-from forensics.rules import RULES, of_purpose, rule_of
+from forensics.rules import KINDS, of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.happened import Happening, events, over
 from forensics.views.headline import EXCLUDED, UNSETTLED, VerdictLine
@@ -40,7 +40,6 @@ _ERROR = re.compile(
     re.M,
 )
 """The exception that a line of a log names, or else its message without level and logger."""
-_KINDS = frozenset(rule.kind for rule in RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[Sto
 
 def _short(event: Happening, words: str, phrase: str = "short") -> str:
     first = event.findings[0]
-    title = event.words("title") or rule_of(first.cause if first.loss and first.cause in _KINDS else first.kind).title
+    title = event.words("title") or rule_of(first.cause if first.loss and first.cause in KINDS else first.kind).title
     return words if len(words) <= SHORT else text(said(f"first-screen/{phrase}", title=title))
 
 
