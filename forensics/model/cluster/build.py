@@ -34,7 +34,7 @@ from forensics.model.clock.sources import Archive, Source
 from forensics.model.clock.zones import meaningless
 from forensics.model.cluster.facts import OF_BROKERS, Cluster, ClusterJoin, Node, recreated_topics
 from forensics.model.events import Event, compact, kept_together, latest_times, place_in
-from forensics.model.presence.availability import BrokerRun, by_time, of_controller, runs
+from forensics.model.presence.availability import BrokerRun, broker_runs, by_time, of_controller
 from forensics.model.settings.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.thresholds import FARTHEST_SHIFT, SETTINGS_FIRST
 from parsers.containers.names import IGNORED
@@ -469,7 +469,7 @@ def _joins(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[
 
 def _lived(events: Sequence[Event]) -> dict[int, list[BrokerRun]]:
     """Each node's runs across all clusters: the start in one cluster may show how the run in the previous one ended."""
-    found = {node: runs(node, own) for node, own in _streams(events).items()}
+    found = {node: broker_runs(node, own) for node, own in _streams(events).items()}
     counted = {node: by_time(own) for node, own in found.items()}
     for e in events:  # a process that ran on into the next cluster belongs to it once that cluster's controller lists the broker
         if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:

@@ -160,7 +160,7 @@ def by_time(runs: Iterable[BrokerRun]) -> Spans[BrokerRun]:
     return Spans(runs, lambda run: run.begin_at, lambda run: run.end_at)
 
 
-def runs(node: int, events: Iterable[Event]) -> list[BrokerRun]:
+def broker_runs(node: int, events: Iterable[Event]) -> list[BrokerRun]:
     """A broker's runs from its own lines, in file order.
 
     A start without a completed stop before it means a crash (Kafka prints nothing when it is killed), unless the start itself found the

@@ -10,7 +10,7 @@ import pytest
 
 from forensics.model.cluster.facts import Cluster, recreated_topics
 from forensics.model.events import Event
-from forensics.model.presence.availability import CONTROLLED, KILLED, Availability, BrokerRun, runs
+from forensics.model.presence.availability import CONTROLLED, KILLED, Availability, BrokerRun, broker_runs
 from tests.support import local, recorded
 
 NOON = datetime(2026, 11, 21, 12)
@@ -23,7 +23,7 @@ def lived(*kinds: str | tuple[str, dict[str, Any]]) -> list[BrokerRun]:
         Event(**{"event": k, "line": i + 1, "at": NOON + timedelta(seconds=i), "writer": 1, "source": "server.log", **f})
         for i, (k, f) in enumerate(told)
     ]
-    return runs(1, events)
+    return broker_runs(1, events)
 
 
 def outcomes(found: list[BrokerRun]) -> list[str]:
@@ -196,7 +196,7 @@ def test_missing_marker_is_evidence_of_the_crash() -> None:
 def test_metadata_a_broker_copied_is_no_sign_of_life() -> None:
     started = Event(event="broker-started", line=1, at=NOON, writer=1)
     copied = Event(event="metadata-broker-change", at=NOON + timedelta(hours=1), writer=1)
-    (run,) = runs(1, [started, copied])
+    (run,) = broker_runs(1, [started, copied])
     assert run.last_seen is started
 
 
