@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import islice
@@ -94,28 +94,37 @@ class FirstScreen:
     more_steps: int
 
 
-def first_screen(report: Report, size: Size = Size()) -> FirstScreen:
+def first_screen(report: Report) -> Callable[[Size], FirstScreen]:
+    """The first screen by its size. What may be on it is found once, for all sizes."""
     gone = [r for r in losses(report.findings) if r.kind != POSSIBLE and (r.kind != CUT or r.missed)]
-    story = list(_story(report, gone, size.story))
+    lines = [line for line in report.headline.lines if line.label != "NOW"]
+    copies, why, earlier = list(_copies(gone)), list(_why(report, gone)), list(_earlier(report))
+    candidates = _candidates(report, gone)
     now = [*broken(report.findings, report.partitions), *stopped(report.findings)]
-    lasts = [s.last for s in report.cluster.sources if s.last]
-    order = natural(r.name for r in gone[: size.ranges])
-    shown = sorted(gone[: size.ranges], key=lambda r: order.index(r.name))
-    return FirstScreen(
-        day=_day(report, story, shown),
-        lines=list(_shorter([line for line in report.headline.lines if line.label != "NOW"], size.reasons)),
-        ranges=shown,
-        more_ranges=len(gone) - len(shown),
-        copies=list(_copies(gone)),
-        why=list(_why(report, gone))[: size.why],
-        story=story,
-        now=now[: size.now] + ([text(said("first-screen/more", number=len(now) - size.now))] if len(now) > size.now else []),
-        earlier=list(_earlier(report))[: size.earlier],
-        until=max(lasts, default=None),
-        warnings=report.untouchable,
-        steps=report.next_steps[: size.steps],
-        more_steps=max(len(report.next_steps) - size.steps, 0),
-    )
+    until = max((s.last for s in report.cluster.sources if s.last), default=None)
+    warnings, steps = report.untouchable, report.next_steps
+
+    def sized(size: Size) -> FirstScreen:
+        story = list(_story(candidates, size.story, lost=bool(gone)))
+        order = natural(r.name for r in gone[: size.ranges])
+        shown = sorted(gone[: size.ranges], key=lambda r: order.index(r.name))
+        return FirstScreen(
+            day=_day(report, story, shown),
+            lines=list(_shorter(lines, size.reasons)),
+            ranges=shown,
+            more_ranges=len(gone) - len(shown),
+            copies=copies,
+            why=why[: size.why],
+            story=story,
+            now=now[: size.now] + ([text(said("first-screen/more", number=len(now) - size.now))] if len(now) > size.now else []),
+            earlier=earlier[: size.earlier],
+            until=until,
+            warnings=warnings,
+            steps=steps[: size.steps],
+            more_steps=max(len(steps) - size.steps, 0),
+        )
+
+    return sized
 
 
 def _shorter(lines: Iterable[VerdictLine], reasons: int) -> Iterator[VerdictLine]:
@@ -212,15 +221,19 @@ def _at_one_place(value: Value) -> Value:
     return Message(value.id, tuple((n, v[:1] if n == "places" and isinstance(v, tuple) else v) for n, v in value.values))
 
 
-def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[StoryLine]:
-    """The lines that explain the losses, or else the worst incidents, in order of time."""
+_Candidate = tuple[int, bool, StoryLine]
+"""The weight of a line, and whether it is a crash."""
+
+
+def _candidates(report: Report, gone: Sequence[LostRange]) -> Sequence[_Candidate]:
+    """The lines that explain the losses, or else the worst incidents, the lightest first."""
     sure = [f for f in report.findings if f.confidence != "possible" and not f.cluster and _belongs(f)]
     lost = {id(r.finding) for r in gone}
     causes = {r.finding.cause for r in gone}
     main = {r.finding.incident for r in gone} or {i.id for i in report.incidents[:1]}
     lead = {f.kind for f in report.headline.lead if f.severity not in MINOR}
     names = {r.name for r in gone}
-    told: list[tuple[int, bool, StoryLine]] = []
+    found: list[_Candidate] = []
     for event in _few(events((f for f in sure if f.kind not in causes), report.cluster.controllers)):
         marked = event.kind in lead or any(id(f) in lost for f in event.findings)
         if (event.findings[0].loss and not marked) or event.start is None or (words := event.course) is None:
@@ -228,17 +241,22 @@ def _story(report: Report, gone: Sequence[LostRange], most: int) -> Iterator[Sto
         apart = 0 if marked or any(f.incident in main for f in event.findings) else APART
         apart += SMALL if names and event.names and names.isdisjoint(event.names) else 0
         line = StoryLine(event.start, event.latest, words, _short(event, words), marked)
-        told.append((apart + _weight(event, marked=marked), _is(event, Purpose.CRASH), line))
-    told += ((CUT_OFF, False, line) for line in _cuts(gone))
+        found.append((apart + _weight(event, marked=marked), _is(event, Purpose.CRASH), line))
+    found += ((CUT_OFF, False, line) for line in _cuts(gone))
     for event in over(sure, report.cluster.controllers):
         if (words := event.words("over")) is not None and event.end is not None:
             weight = (BACK if _is(event, Purpose.RETURN) else OVER) + (0 if any(f.incident in main for f in event.findings) else APART)
             line = StoryLine(event.end, None, words, _short(event, words.partition(":")[0], "over"), False)
-            told.append((weight, False, line))
-    chosen = [item for n, item in enumerate(sorted(told, key=lambda item: item[0])) if n < (most if item[0] < SMALL else min(most, LEAST))]
+            found.append((weight, False, line))
+    return sorted(found, key=lambda item: item[0])
+
+
+def _story(candidates: Sequence[_Candidate], most: int, *, lost: bool) -> Iterator[StoryLine]:
+    """At most so many of these lines, in order of time. `lost`: all losses are marked, and not only the first line that is."""
+    chosen = [item for n, item in enumerate(candidates) if n < (most if item[0] < SMALL else min(most, LEAST))]
     lines = [line for _, _, line in sorted(chosen, key=lambda item: (item[2].at, item[1]))]  # a crash is the effect of what was before it
     first = next((line for line in lines if line.marked), None)
-    yield from (replace(line, marked=line.marked and (bool(gone) or line is first)) for line in lines)
+    yield from (replace(line, marked=line.marked and (lost or line is first)) for line in lines)
 
 
 def _short(event: Happening, words: str, phrase: str = "short") -> str:

@@ -18,7 +18,7 @@ from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report, rules_digest
-from forensics.views.first_screen import first_screen
+from forensics.views.first_screen import Size, first_screen
 from forensics.views.impact import broken
 from forensics.views.losses import LostRange, loss_tables, losses
 from forensics.views.notes import notes
@@ -123,7 +123,7 @@ def _summary(report: Report) -> Iterator[str]:
         yield ""
     yield from table(("", "Verdict"), [(f"**{line.label}**", _said(report, line.text)) for line in report.headline.lines])
     yield ""
-    screen = first_screen(report)
+    screen = first_screen(report)(Size())
     for why in screen.why:
         yield f"**Why:** {_said(report, why)}"
         yield ""

@@ -59,8 +59,10 @@ def show(
     """`every`: also all losses, findings (at most `most`), steps and limits. `quiet`: only the verdict. `case`: the case that
     the report is in."""
 
+    sized = first_screen(report)
+
     def drawn(size: Size) -> tuple[list[Line], list[Line]]:
-        screen = first_screen(report, size)
+        screen = sized(size)
         body = () if quiet else _body(report, screen, console, every=every)
         end = () if quiet else _end(report, screen, size, case, every=every)
         return rendered(console, (*_verdict(report, screen, console), *body)), rendered(console, end)

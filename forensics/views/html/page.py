@@ -156,7 +156,7 @@ def _digest(text: str) -> str:
 class _Page:
     def __init__(self, report: Report, kept: Kept | None) -> None:
         self.report, self.kept = report, kept
-        self.screen = first_screen(report, Size(ranges=LOST_SHOWN))
+        self.screen = first_screen(report)(Size(ranges=LOST_SHOWN))
         self.document = report.document(proof=False)
         self.partitions: Sequence[Mapping[str, Any]] = self.document["partitions"]
         self.place = {(p["topic"], p["partition"]): n for n, p in enumerate(self.partitions)}
