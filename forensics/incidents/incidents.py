@@ -273,7 +273,7 @@ class _BrokerEvents:
 
     def _before(self, f: Statement, broker: int, kind: str | None) -> Iterator[tuple[_Found, _Root]]:
         """The last event that surely had begun, and was not over: what may have begun later is not a cause. A loss comes after its causes;
-        another finding may be noticed a little before, and one that went on when the event surely had begun may have begun with it."""
+        another finding may be noticed a little before, and a finding that went on when the event surely had begun may have begun with it."""
         settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
         if (at := f.happened or f.end) is None:
             return

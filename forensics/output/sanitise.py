@@ -1,6 +1,6 @@
 """Characters in evidence that control a terminal or are invisible, and those that the encoding of standard output lacks.
 
-Here: which characters these are, text without them, and what stands for them. Not here: their names in JSON and pages (json_text,
+Here: which characters these are, text without them, and what replaces them. Not here: their names in JSON and pages (json_text,
 html.safe).
 """
 

@@ -23,7 +23,7 @@ from forensics.tools.custody import Compared, Sealed, compare
 Partition = tuple[str, int]
 
 AS_BAD = {LOST: (LOST,), TAIL_CUT: (TAIL_CUT, LOST), UNKNOWN: (UNKNOWN, LOST)}
-"""For each verdict that is no good news, those that are as bad or worse."""
+"""For each bad verdict, the verdicts that are as bad or worse."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Size:
     earlier: int = 1
     commands: int = 2
     reasons: int = 9
-    """Of what is unknown, and of what nobody misses."""
+    """Of what is unknown, and of tails that no producer misses."""
 
 
 @dataclass(frozen=True, slots=True)

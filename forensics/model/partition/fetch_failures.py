@@ -71,7 +71,7 @@ def unfinished(timeline: PartitionTimeline, cluster: Cluster) -> list[Streak]:
     found: dict[tuple[str, int | None, str], list[Event]] = defaultdict(list)
     for e in timeline.of(*_ERRORS):
         if e.at is not None and id(e) not in lasting and e.reason not in (*_ELSEWHERE, "OFFSET_OUT_OF_RANGE") and _ends_with(e, cluster):
-            follower = e.writer if e.writer != e.broker else None  # nobody fetches from itself: lines of two brokers in one file
+            follower = e.writer if e.writer != e.broker else None  # a broker does not fetch from itself: lines of two brokers in one file
             found[e.source, follower, e.reason or "error"].append(e)
     return [
         Streak(f, r, tuple(own), first, own[-1].last_at or first)
