@@ -11,7 +11,7 @@ zookeeper.connect is set. The next cluster starts with the same ids and topic na
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -169,32 +169,7 @@ def _processes(events: Iterable[Event], latest: Mapping[int, datetime]) -> dict[
     for e in events:
         if e.writer is not None and e.at is not None and e.line is not None:
             streams[e.writer].append(e)
-    return {
-        node: _of_node(sorted(_without_copies(own), key=lambda e: (latest.get(id(e), e.at), e.source, e.line)))
-        for node, own in sorted(streams.items())
-    }
-
-
-def _without_copies(events: Sequence[Event]) -> Sequence[Event]:
-    """The lines of one node without those of another copy of the same log, whose times may have been altered: two files with one line at
-    one place and one time are copies."""
-    counts = Counter(e.source for e in events)
-    if len(counts) == 1:
-        return events
-    original: dict[str, str] = {}
-    first: dict[_Line, str] = {}
-    for e in sorted(events, key=lambda e: (-counts[e.source], e.source)):
-        known = first.setdefault((e.at, *_line(e)), e.source)
-        original.setdefault(e.source, original.get(known, known))
-    kept = {(e.source, *_line(e)) for e in events if original[e.source] == e.source}
-    return [e for e in events if original[e.source] == e.source or (original[e.source], *_line(e)) not in kept]
-
-
-_Line = tuple[object, ...]
-
-
-def _line(e: Event) -> _Line:
-    return e.line, e.byte, e.event, e.controller_epoch
+    return {node: _of_node(sorted(own, key=lambda e: (latest.get(id(e), e.at), e.source, e.line))) for node, own in sorted(streams.items())}
 
 
 def _starts(e: Event) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import product
 from operator import attrgetter
@@ -43,9 +43,18 @@ class Copies:
     """Logs whose times have whole seconds only."""
     of_all_loggers: frozenset[str] = frozenset()
     """Logs with the lines of all loggers, as the output of a container."""
+    originals: Mapping[str, str] = field(default_factory=dict)
+    """By log, the longer log of which it is a copy, line for line, though some lines may have been altered (shifted_copies)."""
 
     @classmethod
-    def of(cls, sources: Iterable[Source], shown: Callable[[str], str] = str, *, apart: timedelta = timedelta(0)) -> Copies:
+    def of(
+        cls,
+        sources: Iterable[Source],
+        shown: Callable[[str], str] = str,
+        originals: Mapping[str, str] = MappingProxyType({}),
+        *,
+        apart: timedelta = timedelta(0),
+    ) -> Copies:
         """`shown`: the name of a path in the report; `apart`: by how much the times of two copies may differ."""
         logs = [s for s in sources if s.kind.endswith(LOG_SUFFIX)]
         kinds = {s.kind for s in logs}
@@ -58,12 +67,21 @@ class Copies:
             for node, kind in product(s.nodes, kinds if s.path in of_all else (s.kind,)):
                 groups[(node, kind)].append((first or datetime.min, last or datetime.max, s.path))
         repeating = (path for spans in groups.values() for path in _overlapping(sorted(spans), apart))
-        of_seconds = (s.path for s in logs if s.of_seconds)
-        return cls(*(frozenset(map(shown, paths)) for paths in (repeating, of_seconds, of_all)))
+        paths = ({*repeating, *originals, *originals.values()}, {s.path for s in logs if s.of_seconds}, of_all)
+        repeated, of_seconds, of_any = (frozenset(map(shown, own)) for own in paths)
+        return cls(repeated, of_seconds, of_any, {shown(path): shown(original) for path, original in originals.items()})
+
+    def in_originals(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events without those of a copy where the original has a line of the kind at the same place, whatever else the copy's states."""
+        if not self.originals:
+            return events
+        places = {(e.source, e.line, e.byte, e.event) for e in events if e.source in self.sources}
+        return [e for e in events if (self.originals.get(e.source), e.line, e.byte, e.event) not in places]
 
     def without_twins(self, events: Sequence[Event]) -> list[Event]:
         """Drops lines that another file of their broker contains as well, and lines that are in one file twice because overlapping parts of
         it were put together. If its times have whole seconds only, a file may contain a line twice."""
+        events = self.in_originals(events)
         moment = self._moments(events)
         dated = [e for e in events if e.line is not None and e.writer is not None and e.at is not None]
         moments = list(map(moment, dated))

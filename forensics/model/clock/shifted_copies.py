@@ -1,6 +1,7 @@
 """Copies of a log with other times: a log store exports lines in local time without the zone, or stamps them with another clock.
 
-Here: which logs of a broker contain the same lines at a constant distance in time, which times count, and by how much the others are later.
+Here: which logs of a broker contain the same lines at a constant distance in time, which times count, by how much the others are later, and
+which logs are copies whose lines were altered.
 Not here: dropping the lines that copies repeat (copies), or what the clock of the broker shows (clocks).
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import reduce
 from itertools import combinations, pairwise
 
 import pyarrow as pa
@@ -22,7 +24,7 @@ from forensics.thresholds import FARTHEST_SHIFT
 from parsers.schemas import EVENTS
 
 _STATING = tuple(n for n in COLUMNS if n in EVENTS.names and n not in OF_A_LAYOUT and not pa.types.is_nested(EVENTS.field(n).type))
-READ = ("source", "time", *_STATING)
+READ = ("source", "time", "line", "byte", *_STATING)
 """The columns of EVENTS that show copies."""
 _MOST_FILES = 8
 """A statement in more files of one broker shows no copy: its processes repeat it."""
@@ -52,6 +54,23 @@ def shifts(lines: pa.Table, sources: Iterable[Source]) -> dict[str, int]:
     return found
 
 
+def originals(lines: pa.Table, sources: Iterable[Source]) -> dict[str, str]:
+    """By path of a log, the longest log of its broker with one of its lines at the same place and time: one file that was collected twice,
+    however the lines of one copy were altered. `lines`: as for `shifts`."""
+    logs = {s.path: s for s in sources if s.kind.endswith(LOG_SUFFIX) and s.node is not None}
+    table, stated = _of_logs(lines.filter(pc.is_valid(lines["byte"])), logs)
+    found: dict[str, str] = {}
+
+    def longer(one: str, other: str) -> str:
+        return max(one, other, key=lambda path: (logs[path].lines or 0, path))
+
+    groups = table.group_by(["line", "byte", "time", *stated], use_threads=False).aggregate([("source", "distinct")])
+    for paths in groups["source_distinct"].to_pylist():
+        longest = reduce(longer, paths)
+        found.update((path, longer(found.get(path, longest), longest)) for path in paths if path != longest)
+    return found
+
+
 def _links(lines: pa.Table, logs: Mapping[str, Source]) -> Iterator[tuple[str, str, int]]:
     """Pairs of logs with the same lines, and by how many ms the second one is later."""
     pairs: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
@@ -74,17 +93,22 @@ def _links(lines: pa.Table, logs: Mapping[str, Source]) -> Iterator[tuple[str, s
 
 def _stated_by_several(lines: pa.Table, logs: Mapping[str, Source]) -> Iterator[tuple[str, list[str], list[int]]]:
     """The kind of a statement, and the logs of one broker that contain it once, with their times in ms."""
-    nodes = pa.array([s.node for s in logs.values()], pa.int32())
-    own = pc.index_in(lines["source"], value_set=pa.array(list(logs), pa.string()))
-    table = lines.append_column("of", pc.take(nodes, own)).filter(pc.is_valid(own))
+    table, stated = _of_logs(lines, logs)
     if not table.num_rows:
         return iter(())
-    stated = ["of", *(n for n in _STATING if table[n].null_count < len(table))]
     in_files = table.group_by(["source", *stated], use_threads=False).aggregate([("ms", "min"), ("ms", "count")])
     once = in_files.filter(pc.equal(in_files["ms_count"], 1))
     together = once.group_by(stated, use_threads=False).aggregate([("source", "list"), ("ms_min", "list"), ("ms_min", "count")])
     several = together.filter(pc.and_(pc.greater(together["ms_min_count"], 1), pc.less_equal(together["ms_min_count"], _MOST_FILES)))
     return zip(*(several[name].to_pylist() for name in ("event", "source_list", "ms_min_list")), strict=True)
+
+
+def _of_logs(lines: pa.Table, logs: Mapping[str, Source]) -> tuple[pa.Table, list[str]]:
+    """The lines of these logs, and the columns with what they state, among them their broker."""
+    nodes = pa.array([s.node for s in logs.values()], pa.int32())
+    own = pc.index_in(lines["source"], value_set=pa.array(list(logs), pa.string()))
+    table = lines.append_column("of", pc.take(nodes, own)).filter(pc.is_valid(own))
+    return table, ["of", *(n for n in _STATING if table[n].null_count < len(table))]
 
 
 def _frames(links: Iterable[tuple[str, str, int]], logs: Mapping[str, Source]) -> list[dict[str, int]]:

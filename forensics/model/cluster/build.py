@@ -29,7 +29,7 @@ from forensics.model.clock.node_clocks import Options, with_clocks
 from forensics.model.clock.replays import without_repeats
 from forensics.model.clock.resolver import EventResolver
 from forensics.model.clock.shared_logs import SharedLogs, hosts, shared_logs
-from forensics.model.clock.shifted_copies import READ, shifts
+from forensics.model.clock.shifted_copies import READ, originals, shifts
 from forensics.model.clock.sources import Archive, Source
 from forensics.model.clock.zones import meaningless
 from forensics.model.cluster.facts import OF_BROKERS, Cluster, ClusterJoin, Node, recreated_topics
@@ -169,7 +169,7 @@ def _identified(tables: Iterable[pa.Table], resolver: EventResolver) -> list[Eve
     return found
 
 
-def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source]) -> list[Event]:
+def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source], copies: Copies) -> list[Event]:
     """Events that compare clocks, with uncorrected times, each file's in its own order. Snapshots are excluded, since their records have
     the time of the snapshot. UTC lines are used only if the node has no others."""
     snapshots = [s.path for s in sources if s.kind == "metadata-snapshot"]
@@ -183,21 +183,20 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source])
         return pc.and_(relating(events), pc.invert(utc))
 
     found = _identified(gathered.tables(comparing), resolver)
-    copies = Copies.of(sources, resolver.shown)  # they would pair wrong lines
     joined = {resolver.shown(s.path) for s in sources if s.parts}
 
     def place(e: Event) -> tuple[str, datetime, int, int]:
         """Place in the order in which the lines of each file were written."""
         return e.source, (e.at if e.source in joined else None) or datetime.min, e.line or 0, e.byte or 0
 
-    return copies.without_twins(sorted(found, key=place))
+    return copies.without_twins(sorted(found, key=place))  # they would pair wrong lines
 
 
-def _shifts(gathered: Gathered, sources: Sequence[Source]) -> dict[str, int]:
-    """By path of a copy with other times, by how much they are later."""
+def _copied(gathered: Gathered, sources: Sequence[Source]) -> tuple[dict[str, int], dict[str, str]]:
+    """By path of a copy with other times, by how much they are later; and by path of a copy, its original."""
     copies = pa.array(sorted(Copies.of(sources, apart=FARTHEST_SHIFT).sources), pa.string())
     if not copies:
-        return {}
+        return {}, {}
     relating, others = _relating(gathered, ()), of_kinds(GATHERED - _UNSUITED)
 
     def dated(events: pa.Table) -> pa.ChunkedArray:
@@ -210,7 +209,8 @@ def _shifts(gathered: Gathered, sources: Sequence[Source]) -> dict[str, int]:
     def comparing(events: pa.Table) -> pa.ChunkedArray:
         return pc.and_(dated(events), relating(events))
 
-    return shifts(gathered.rows(stating if gathered.count(stating) <= MOST_COMPARED else comparing, *READ), sources)
+    lines = gathered.rows(stating if gathered.count(stating) <= MOST_COMPARED else comparing, *READ)
+    return shifts(lines, sources), originals(lines, sources)
 
 
 def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
@@ -249,7 +249,7 @@ def _shared(gathered: Gathered, named: Mapping[str, Sequence[int]], owners: Mapp
     return shared_logs(lines.set_column(lines.schema.get_field_index("text"), "text", text).to_pylist(), named, owners)
 
 
-def _with_clusters(known: EventResolver, gathered: Gathered, sources: Sequence[Source]) -> EventResolver:
+def _with_clusters(known: EventResolver, gathered: Gathered, sources: Sequence[Source], copies: Copies) -> EventResolver:
     """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
     of_these = of_kinds(OF_CLUSTERS | {"partition-state"})
 
@@ -262,7 +262,7 @@ def _with_clusters(known: EventResolver, gathered: Gathered, sources: Sequence[S
         e.at = known.wall(known.root + e.source, wall) if wall is not None and e.line is not None else wall
     identities = gathered.rows(_naming(("log-directory-identity",), "value"), "source", "value", "time").to_pylist()
     latest = _latest_times(of_clusters, {s.path for s in sources if s.clock_set_back})
-    clusters = cluster_history(of_clusters, [(r["value"], r["time"]) for r in identities], latest)
+    clusters = cluster_history(copies.in_originals(of_clusters), [(r["value"], r["time"]) for r in identities], latest)
     if not clusters.last:
         return replace(known, clusters=clusters)
     ids = {r["source"].rpartition("/")[0]: r["value"] for r in identities}
@@ -303,13 +303,15 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
         elsewhere = [replace(s, kind=EXCLUDED_KIND) for s in sources if s.path in others]
         sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(gathered, collected, sources)
-    owned = replace(owned, excluded=others, shifts_ms=_shifts(gathered, sources))
+    shifts_ms, originals_of = _copied(gathered, sources)
+    owned = replace(owned, excluded=others, shifts_ms=shifts_ms)
     for s in (s for s in sources if s.path in owned.shifts_ms):
         s.shifted_ms = owned.shifts_ms[s.path]
         _retime(s, lambda path, time, line: owned.wall(path, time))
-    owned = _with_clusters(owned, gathered, sources)
+    copies = Copies.of(sources, owned.shown, originals_of)
+    owned = _with_clusters(owned, gathered, sources, copies)
     release()
-    raw = _raw(gathered, owned, sources)
+    raw = _raw(gathered, owned, sources, copies)
     owned = _with_topics(owned, gathered)
     resolver, clocks = with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
     modes, begins = {(e.cluster, e.mode) for e in raw}, last_starts(raw, resolver)
@@ -318,7 +320,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     for s in sources:
         _retime(s, resolver.utc)
     resolver, ordered = with_collections(resolver, sources, begins)
-    copies = Copies.of(sources, resolver.shown)
+    copies = Copies.of(sources, resolver.shown, originals_of)
     evidence = partial(
         Cluster,
         sources=sources,

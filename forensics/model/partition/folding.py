@@ -35,6 +35,7 @@ def joins(cluster: Cluster) -> dict[str, list[int]]:
 
 def fold(events: Sequence[Event], copies: Copies = NONE) -> list[Event]:
     """Drops lines that another copy of the same log repeats, and folds runs of one fact within one file."""
+    events = copies.in_originals(events)
     repeated = copies.stated_elsewhere([e for e in events if e.source in copies.sources and e.line is not None and e.event not in ON_DISK])
     kept: list[Event] = []
     last: dict[str, tuple[object, Event]] = {}
