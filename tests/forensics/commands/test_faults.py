@@ -86,7 +86,7 @@ class Faults:
 
     def _no_java_and_much_evidence(self) -> tuple[int, str]:
         self.patch.setattr("spark.java._homes", lambda: iter(()))
-        self.patch.setattr("spark.in_process.MOST_BYTES", 1 << 10)
+        self.patch.setattr("spark.in_process.suits", lambda _: False)
         return analyze()
 
     def _no_java_for_a_local_master(self) -> tuple[int, str]:
