@@ -97,15 +97,11 @@ def _last_before(start: int, transition: LeaderTransition, begin: datetime | Non
     for disk in transition.timeline.collected_logs.values():
         kept = [b for b in disk.batches() if b["last_offset"] < start and 0 <= b["leader_epoch"] < transition.term.epoch]
         if kept and kept[-1]["last_offset"] == start - 1:
-            of_epoch = [_appended(b) for b in kept if b["leader_epoch"] == kept[-1]["leader_epoch"]]
+            of_epoch = [of_record(b["max_timestamp"]) for b in kept if b["leader_epoch"] == kept[-1]["leader_epoch"]]
             began = _began(kept[0]["base_offset"], transition)
             if all(at is not None and _plausible(at, began, end) for at in of_epoch):
                 return of_epoch[-1]
     return None
-
-
-def _appended(batch: Mapping[str, Any]) -> datetime | None:
-    return of_record(batch["max_timestamp"])
 
 
 def _plausible(at: datetime, begin: datetime | None, end: datetime | None) -> bool:

@@ -116,12 +116,8 @@ def _less_safe(
     unset = effective(cluster, key, topic=event.topic, broker=event.broker, at=change.at, below=change.source).value
     old = before.value if before is not None and before.value is not None else unset
     new = change.value if change.value is not None else unset
-    if new is not None and _worse(key, old, new):
+    if new is not None and (enabled(new) and not enabled(old) if key == UNCLEAN else number(new, 0) < number(old, 0)):
         yield Drift(key, owner, old, new, change.at, event)
-
-
-def _worse(key: str, old: str | None, new: str) -> bool:
-    return enabled(new) and not enabled(old) if key == UNCLEAN else number(new, 0) < number(old, 0)
 
 
 def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:

@@ -88,12 +88,8 @@ def _holds(other: Disk, stretch: DamagedStretch, low: int, high: int | None, cle
     if not batches or not all(_fits(b["leader_epoch"], low, high) for b in batches):
         return False
     covered = batches[0]["base_offset"] <= start and (end is None or batches[-1]["last_offset"] + 1 >= end)
-    complete = bool(cleaned) or (covered and not _has_hole(other, start, end))
+    complete = bool(cleaned) or (covered and not any(last > start and (end is None or first < end) for first, last in other.extent.holes))
     return complete and not other.damaged_within(start, end if end is not None else start + 1)
-
-
-def _has_hole(log: Disk, start: int, end: int | None) -> bool:
-    return any(last > start and (end is None or first < end) for first, last in log.extent.holes)
 
 
 def _fits(epoch: int, low: int, high: int | None) -> bool:

@@ -129,7 +129,7 @@ def cluster_history(
     stays = [stay for node, own in _processes(events, latest).items() for stay in _stays(node, own)]
     groups = _registered_anew(_carried_over(_before_it_began(_together(stays))))
     groups.sort(key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))
-    ids = [_id(group) for group in groups]
+    ids = [next((s.cluster_id for s in group if s.cluster_id is not None), None) for group in groups]
     unnamed = _only_on_disk(on_disk, set(ids))
     if ids == [None] and len(unnamed) == 1:
         return ClusterHistory(tuple(unnamed))  # no line names the only cluster, but its disks do
@@ -159,10 +159,6 @@ def _spans(groups: Iterable[Sequence[_ClusterMembership]], first: int) -> dict[i
     return {node: tuple(sorted(own, key=lambda s: s.since)) for node, own in spans.items()}
 
 
-def _id(group: Iterable[_ClusterMembership]) -> str | None:
-    return next((s.cluster_id for s in group if s.cluster_id is not None), None)
-
-
 def _processes(events: Iterable[Event], latest: Mapping[int, datetime]) -> dict[int, list[_Process]]:
     """Each node's processes in order. A process refused over a cluster id mismatch joined no cluster: it belongs to the previous one."""
     streams: dict[int, list[Event]] = defaultdict(list)
@@ -170,10 +166,6 @@ def _processes(events: Iterable[Event], latest: Mapping[int, datetime]) -> dict[
         if e.writer is not None and e.at is not None and e.line is not None:
             streams[e.writer].append(e)
     return {node: _of_node(sorted(own, key=lambda e: (latest.get(id(e), e.at), e.source, e.line))) for node, own in sorted(streams.items())}
-
-
-def _starts(e: Event) -> bool:
-    return e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")
 
 
 def _named(e: Event) -> str | None:
@@ -185,7 +177,7 @@ def _of_node(events: Iterable[Event]) -> list[_Process]:
     processes: list[_Process] = []
     for e in events:
         assert e.at is not None
-        starts, named = _starts(e), _named(e)
+        starts, named = (e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")), _named(e)
         process = processes[-1] if processes else None
         if process is None or (starts and not process.still_starts(e)) or named not in (None, process.cluster_id or named):
             process = _Process(e.at, e.at)

@@ -209,7 +209,7 @@ def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Ha
         groups[key(o)].append(o)
     result: list[Episode] = []
     for own in groups.values():
-        split = _split(own, gap)
+        split = [Episode(tuple(run)) for run in overlapping(sorted(own, key=lambda o: (begins(o), o.name)), begins, ends, gap)]
         result.extend(split if len(split) <= MAX_SEPARATE_WINDOWS else [Episode(tuple(o for e in split for o in e.outs), len(split))])
     return result
 
@@ -230,10 +230,6 @@ def of_all_brokers(found: Iterable[Episode], cluster: Cluster) -> list[list[Epis
 def _chains(found: Iterable[Episode]) -> Iterator[list[Episode]]:
     """By time, episodes of which each begins before one of those before it ends."""
     return overlapping(sorted(found, key=begins), begins, ends, timedelta(0))
-
-
-def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:
-    return [Episode(tuple(run)) for run in overlapping(sorted(own, key=lambda o: (begins(o), o.name)), begins, ends, gap)]
 
 
 # performance

@@ -164,7 +164,7 @@ def _why_down(availability: Availability, lost: Event | None, leaderless: Iterab
     run, outage = availability.running, availability.gone
     if run is None and outage is not None and outage.run is not None and outage.how != PRESUMED_CRASHED:
         return said("broker/stopped", at=outage.run.end_at)
-    if lost is not None and not _began_after(run, lost):
+    if lost is not None and not (run is not None and run.begin_at is not None and lost.at is not None and run.begin_at > lost.at):
         return said(f"broker/{'gone-from-zookeeper' if lost.event == 'brokers-changed' else 'fenced-since'}", at=lost.at)
     if outage is not None and outage.how == PRESUMED_CRASHED:
         return said("broker/not-found", since=outage.since, at=outage.event.at)
@@ -172,10 +172,6 @@ def _why_down(availability: Availability, lost: Event | None, leaderless: Iterab
     if unreported_outage_start is not None:
         return said("broker/left-leaderless", at=unreported_outage_start)
     return None
-
-
-def _began_after(run: BrokerRun | None, lost: Event) -> bool:
-    return run is not None and run.begin_at is not None and lost.at is not None and run.begin_at > lost.at
 
 
 def _last_report(availability: Availability) -> tuple[str | None, Event | None]:

@@ -105,7 +105,7 @@ def _in_isr(replica: Replica, begun: datetime, created: Event, timeline: Partiti
     starts = [s for s in replica.starts if s.at is not None and s.at >= begun]
     in_isr = (n for n in reversed(range(len(states))) if _before(states[n], begun) and replica.broker in states[n].isr)
     last = next((n for n in in_isr if not any(_came_after(states[n], start) for start in starts)), None)
-    return None if last is None or _removed(replica.broker, states[last:]) else states[last]
+    return None if last is None or any(s.replicas and replica.broker not in s.replicas for s in states[last:]) else states[last]
 
 
 def _before(state: State, begun: datetime) -> bool:
@@ -118,10 +118,6 @@ def _came_after(state: State, start: LeaderStart | FollowerStart) -> bool:
         return state.leader_epoch > start.epoch
     of_state, of_start = state.partition_epoch, start.event.partition_epoch
     return of_state is not None and of_start is not None and of_state > of_start
-
-
-def _removed(broker: int, states: Sequence[State]) -> bool:
-    return any(s.replicas and broker not in s.replicas for s in states)
 
 
 EMPTIED = Fact(

@@ -107,16 +107,12 @@ def voters(cluster: Cluster) -> tuple[int, ...]:
     """The voters of the quorum, by the settings of nodes, else by what the last leader or a node stated; empty if unknown."""
     for node in cluster.settings.brokers():
         value = cluster.settings.value("controller.quorum.voters", broker=node) or ""
-        if "@" in value and (ids := _ids(value)):
+        if "@" in value and (ids := tuple(sorted({int(n) for n in _ID.findall(value)}))):
             return ids
     for e in reversed(cluster.of("metadata-leader", "quorum-role")):
         if e.brokers:
             return tuple(sorted(set(e.brokers)))
     return ()
-
-
-def _ids(text: str) -> tuple[int, ...]:
-    return tuple(sorted({int(n) for n in _ID.findall(text)}))
 
 
 @cached_on_cluster

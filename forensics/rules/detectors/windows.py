@@ -162,7 +162,7 @@ def _below_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_F
         setting = min_isr(fewest, timeline, cluster)
         why = absences(timeline, cluster).within(window)
         out = tuple(i.broker for i in why)
-        refused = [e for e in timeline.of("append-refused") if _inside(window, e)]
+        refused = [e for e in timeline.of("append-refused") if e.at is not None and window.start is not None and contains(window, e.at)]
         stopped = cluster_stopped(window, out, cluster) if _stopped(why) else None
         harmless = not refused and _harmless(window, why, stopped is not None, cluster)
         waits = strict(cluster, fewest.leader, fewest.at)
@@ -201,10 +201,6 @@ def _fewest(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> tu
     """The state of the window that lacks most replicas, and the number that was required then."""
     states = ((required(s, timeline, cluster) or 0, s) for s in window.states)
     return max(states, key=lambda pair: (pair[0] - len(pair[1].isr), -len(pair[1].isr)))
-
-
-def _inside(window: Window, event: Event) -> bool:
-    return event.at is not None and window.start is not None and contains(window, event.at)
 
 
 def _harmless(window: Window, why: Sequence[AbsenceInterval], closed: bool, cluster: Cluster) -> bool:
