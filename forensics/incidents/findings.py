@@ -19,7 +19,7 @@ from forensics.model.events import values
 from forensics.model.findings import CUT, FINDING, FOLDED, LEVELS, MINOR, Evidence, Finding, Rule, Statement, Urgency, lost_parts
 from forensics.model.message import decoded
 from forensics.model.record import reader, readers
-from forensics.model.stored import Store, Stored, by_value
+from forensics.model.rows import Store, Stored, by_value
 from parsers.frozen import made
 from parsers.schemas import equal_rows
 

@@ -28,8 +28,7 @@ from forensics.model.message import encoded, said
 from forensics.model.partition import durability
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence import broker_states
-from forensics.model.rows import Rows
-from forensics.model.stored import Store, Stored
+from forensics.model.rows import Rows, Store, Stored
 from forensics.proof.contradictions import contradictions as contradictions_of
 from forensics.proof.contradictions import what
 from forensics.proof.judgement import judgement

@@ -40,9 +40,8 @@ from forensics.model.presence.availability import CONTROLLED
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.contradictions import of_row, second_witness, what
-from forensics.proof.elections import by_order
+from forensics.proof.elections import LAST_UNCHECKED, by_order
 from forensics.proof.foreign_logs import inherited
-from forensics.proof.joining import LAST_UNCHECKED
 from forensics.proof.last_copies import gone_said, last_copies_gone
 from forensics.proof.observed import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals

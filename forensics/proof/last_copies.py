@@ -1,7 +1,7 @@
 """The replicas that were last in sync, if none of them is there at the end of the evidence: their committed records may be lost for good.
 
 Here: whether all of them crashed or are on failed log directories. Not here: what a replica that came back had kept (handovers), or how
-long the partition had no leader (forensics.model.partition.leaderless).
+long the partition had no leader (forensics.model.partition.windows).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_directories import failures_of_replica
 from forensics.model.events import Event
 from forensics.model.message import Message, said
-from forensics.model.partition.directories import failures_of_replica
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.availability import CONTROLLED
 from forensics.thresholds import CRASH_NOTICED

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from forensics.model.cluster.facts import Cluster
 from forensics.model.coverage.log_coverage import CLOCK, ORDER, isr_changes_observable, would_show
 from forensics.model.events import Event
-from forensics.model.partition.outside_logs import outside_logs, runs_of
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
+from forensics.model.partition.salvageable import outside_logs, runs_of
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.proof.lineage import LINES, lineages

@@ -30,12 +30,11 @@ from forensics.model.partition.states import State, is_raise
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.settings.effective import strict
-from forensics.proof.elections import Election, by_order, right_before
+from forensics.proof.elections import Election, by_order, joined_with_all, right_before
 from forensics.proof.foreign_logs import inherited
-from forensics.proof.joining import joined_with_all
+from forensics.proof.old_log import SteppedDown, stepped_down
 from forensics.proof.pre_kip101 import cut_before_leading
 from forensics.proof.removed import RemovedRange, began_after, removed, shown_before
-from forensics.proof.stepping_down import SteppedDown, stepped_down
 from forensics.proof.verdict import Handover
 from forensics.thresholds import CRASH_NOTICED
 from parsers.cached import cached_property

@@ -13,7 +13,7 @@ wider cell can only say less:
 To check the verdicts of a case by hand: read its table `handovers`, group the rows by partition, and call `verdict(rows_of(records))`.
 
 Why it is a proof: a replica in the ISR has all committed records (KIP-101, KIP-966), up to 2.0.0 with an exception
-(forensics.proof.joining). So nothing committed is lost in a hand-over to a member of the ISR that kept its log. Where no such leader took
+(forensics.proof.elections). So nothing committed is lost in a hand-over to a member of the ISR that kept its log. Where no such leader took
 over, the ends of the logs and the high watermark decide.
 """
 

@@ -6,9 +6,8 @@ Here: the bounds of that span. Not here: which records are lost (losses), or whe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from forensics.model.findings import Salvageable, Written
 from forensics.model.message import Range

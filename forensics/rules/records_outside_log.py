@@ -8,8 +8,7 @@ from itertools import groupby
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, Range, said, values
-from forensics.model.partition.outside_logs import BEYOND, REPLACED, OutsideBatch, outside_logs, runs_of
-from forensics.model.partition.salvageable import salvageable_outside
+from forensics.model.partition.salvageable import BEYOND, REPLACED, OutsideBatch, outside_logs, runs_of, salvageable_outside
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.rules import data_loss
 from forensics.rules.topic_recreated import deletions

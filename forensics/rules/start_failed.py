@@ -18,7 +18,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, Place, quote
 from forensics.model.message import said, values
 from forensics.model.partition.absences import ABSENCES
-from forensics.model.partition.leaderless import OFFLINE
+from forensics.model.partition.windows import OFFLINE
 from forensics.model.presence.failed_starts import LOCKED, FailedStart, failed_starts, up_again
 from forensics.model.presence.process_errors import INTERRUPTED, NamedCause, cause_of, exception, narrowed, who
 from forensics.model.times import Span, overlap

@@ -34,7 +34,7 @@ def incarnations(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list
         if event.event in OF_DELETION:
             if at >= until or event.source in sources:
                 gone.append(event)
-        elif gone and (at > undated_first(gone[0]) or bool(event.topic_id) and all(e.topic_id != event.topic_id for e in deleted)):
+        elif gone and (at > undated_first(gone[0]) or (bool(event.topic_id) and all(e.topic_id != event.topic_id for e in deleted))):
             found.append((gone, event))
             until, sources, gone = at + ACTION_KNOWN, {e.source for e in gone}, []
     return [*found, (gone, None)] if gone else found

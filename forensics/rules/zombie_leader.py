@@ -16,7 +16,7 @@ from forensics.model.partition.replicas import FollowerStart
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import right_before
 from forensics.proof.losses import losses
-from forensics.proof.stepping_down import became_follower
+from forensics.proof.old_log import became_follower
 from forensics.thresholds import ORDINARY_HANDOVER
 
 

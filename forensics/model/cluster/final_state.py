@@ -21,7 +21,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import all_discarded
-from forensics.model.presence.availability import PRESUMED_CRASHED, Availability, BrokerRun
+from forensics.model.presence.availability import PRESUMED_CRASHED, Availability
 from forensics.model.record import Int32, Record, reader, struct
 from forensics.model.times import undated_first
 

@@ -1,6 +1,6 @@
 """Under-replicated partitions and partitions without a leader over time: their number, for each leader and for the cluster, as step series.
 
-Here: the series from the windows that each partition's row carries (absences.UNDER_REPLICATED, leaderless.OFFLINE), and the part of a long
+Here: the series from the windows that each partition's row carries (absences.UNDER_REPLICATED, windows.OFFLINE), and the part of a long
 series that is kept. A partition counts for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a
 reassignment adds or removes are counted separately, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing
 (absences), what the counts mean (rules).
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from forensics.model.findings import Fact
 from forensics.model.partition.absences import UNDER_REPLICATED, UNDER_REPLICATED_OMITTED
-from forensics.model.partition.leaderless import OFFLINE
+from forensics.model.partition.windows import OFFLINE
 
 FACTS: tuple[Fact, ...] = (UNDER_REPLICATED, UNDER_REPLICATED_OMITTED, OFFLINE)
 """Facts that the series are made from."""

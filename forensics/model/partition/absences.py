@@ -20,11 +20,11 @@ from typing import Annotated, Any
 import pyarrow as pa
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_directories import failures_of_replica, log_directory
 from forensics.model.coverage.log_coverage import isr_changes_observable
 from forensics.model.events import Event, lasting
 from forensics.model.findings import EVIDENCE, Fact, lower, quote
 from forensics.model.message import PACKED, Message, Value, said
-from forensics.model.partition.directories import failures_of_replica, log_directory
 from forensics.model.partition.fetch_failures import FAILED, GAVE_UP, hindered, says_hindered, unreachable
 from forensics.model.partition.isr_removal import IsrRemoval
 from forensics.model.partition.progress import SLOW as SLOW

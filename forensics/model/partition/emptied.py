@@ -7,7 +7,7 @@ Here: the fact with these logs, by the process that created them. Not here: what
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Annotated, Any

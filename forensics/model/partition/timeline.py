@@ -22,9 +22,18 @@ from forensics.model.clock.order import FileOrders
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
-from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
 from forensics.model.partition.chain import chain, disputed
-from forensics.model.partition.final_state import FinalState, Snapshot, as_states, repeated, seen_after
+from forensics.model.partition.final_state import (
+    FinalState,
+    Orders,
+    Snapshot,
+    after_reassignments,
+    as_states,
+    assigned_from,
+    reassigned,
+    repeated,
+    seen_after,
+)
 from forensics.model.partition.folding import fold, joins, without_future_logs
 from forensics.model.partition.generations import generations, makes
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk

@@ -19,7 +19,7 @@ from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event, lasting
 from forensics.model.findings import CLUSTER_DOC, Evidence, Fact, quote
 from forensics.model.message import PACKED, Message, said
-from forensics.model.partition.leaderless import OFFLINE
+from forensics.model.partition.windows import OFFLINE
 from forensics.model.presence import crash_times
 from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Availability, BrokerRun, Outage
 from forensics.model.presence.crash_times import CrashTime, CrashTimes

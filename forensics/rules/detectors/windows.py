@@ -16,18 +16,30 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_directories import OF_REPLICA
 from forensics.model.coverage.log_coverage import silent_leaders
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.absences import EXPECTED, GONE, IN_ORDER, LOG_DIR, NOT_STATED, UNKNOWN, AbsenceInterval, absences, intervals
-from forensics.model.partition.directories import OF_REPLICA
 from forensics.model.partition.durability import as_settled, at_min_isr, below_min_isr, min_isr, required
 from forensics.model.partition.final_state import DESCRIBED
-from forensics.model.partition.leaderless import eligible_leaders, leaderless, named_eligible, without_leader
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.partition.windows import Window, cluster_stopped, condensed, lived, reassigning, said_of, together, windows
+from forensics.model.partition.windows import (
+    Window,
+    cluster_stopped,
+    condensed,
+    eligible_leaders,
+    leaderless,
+    lived,
+    named_eligible,
+    reassigning,
+    said_of,
+    together,
+    windows,
+    without_leader,
+)
 from forensics.model.settings.effective import Effective, strict
 from forensics.model.times import contains
 from forensics.thresholds import BRIEF_S

@@ -7,9 +7,8 @@ import random
 import pyarrow as pa
 import pytest
 
-from forensics.model import stored
-from forensics.model.rows import Rows
-from forensics.model.stored import InMemory, OnDisk, Store, Stored
+import forensics.model.rows as stored
+from forensics.model.rows import InMemory, OnDisk, Rows, Store, Stored
 from tests.support import local, recorded
 
 SCHEMA = pa.schema([("number", pa.int64()), ("name", pa.string()), ("list", pa.list_(pa.int32()))])

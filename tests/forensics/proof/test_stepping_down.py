@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from forensics.model.events import Event
-from forensics.proof.stepping_down import SteppedDown, became_follower, stepped_down
+from forensics.proof.old_log import SteppedDown, became_follower, stepped_down
 from forensics.thresholds import ORDINARY_HANDOVER
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when
 

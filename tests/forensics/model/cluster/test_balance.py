@@ -28,7 +28,7 @@ from forensics.model.cluster.balance import (
 )
 from forensics.model.cluster.facts import Cluster, Measure, Node
 from forensics.model.events import Event
-from forensics.model.partition.assigned import Orders
+from forensics.model.partition.final_state import Orders
 from forensics.model.partition.placement import INTERVAL_S, MAX_INTERVALS, MAX_STEPS, factor, sizes, steps, traffic
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State

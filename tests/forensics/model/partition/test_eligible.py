@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from forensics.model.events import Event
-from forensics.model.partition.leaderless import eligible_leaders, named_eligible
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import eligible_leaders, named_eligible
 from forensics.model.presence.availability import CONTROLLED, KILLED, PRESUMED_CRASHED, Outage
 from forensics.words import words
 from tests.support import local
