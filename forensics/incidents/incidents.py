@@ -478,13 +478,15 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
     """The planned change; else the nodes and what happened to them, by time."""
     if (planned := next((f.said for f in members if group.plan is not None and f.kind == group.kind), None)) is not None:
         return (planned,)
-    happened: dict[int, dict[str, None]] = defaultdict(dict)
+    rules: dict[int, dict[str, Rule]] = defaultdict(dict)
     for root in group.roots:
-        for broker in root.brokers[:1] if causes[root.cause.kind].of_first_broker else root.brokers:
-            happened[broker].setdefault(causes[root.cause.kind].root or "")
+        rule = causes[root.cause.kind]
+        for broker in root.brokers[:1] if rule.of_first_broker else root.brokers:
+            rules[broker].setdefault(rule.root or "", rule)
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for broker, phrases in happened.items():
-        alike[tuple(phrases)].append(broker)
+    for broker, phrases in rules.items():
+        least = min(rule.unspecific for rule in phrases.values())
+        alike[tuple(phrase for phrase, rule in phrases.items() if rule.unspecific == least)].append(broker)
     return tuple(
         said(
             "incident/what",

@@ -658,6 +658,9 @@ class Rule:
     root: str | None = None
     """If its findings can be the cause of others: the id of the phrase that says what happened to a broker, as a sentence continues after
     the name of the broker."""
+    unspecific: int = 0
+    """Of the phrases of one broker only those of the most specific rules are said: that its replicas were stuck says nothing besides that
+    it lost its session, and that it was slow or cut off says less than that."""
     plan: bool = False
     """Its findings explain the clean stops of their brokers at that time: one incident, which their summary describes."""
     root_causes: frozenset[str] = frozenset()
