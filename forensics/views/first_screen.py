@@ -6,12 +6,12 @@ or the look of a format.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import islice
+from typing import NamedTuple
 
 from forensics.incidents.folding import places
 from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose, shortened
@@ -19,7 +19,7 @@ from forensics.model.message import Message, Value, said
 from forensics.rules import KINDS, of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.happened import Happening, events, over
-from forensics.views.headline import EXCLUDED, UNSETTLED, VerdictLine
+from forensics.views.headline import VerdictLine
 from forensics.views.impact import broken, outage, stopped
 from forensics.views.losses import LostRange, held_until, losses
 from forensics.words import text
@@ -33,13 +33,7 @@ SHORT = 40
 """Characters of a line in a few words."""
 COPIES = 2
 QUOTED = 140
-"""Characters of the line of a log that is the reason."""
-_ERROR = re.compile(
-    r"^(?:(?:[\w$]+\.)*(?=\w+(?:Exception|Error)\b)|(?=[^\[\n]*OutOfMemoryError\b))(.+)"
-    r"|^\[[^\]]*\] (?:ERROR|FATAL) (?:\[[^\]]*\]:? )?(.*?)(?: \([\w.$]+\))?$",
-    re.M,
-)
-"""The exception that a line of a log names, or else its message without level and logger."""
+"""Characters of the exception that is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +124,8 @@ def first_screen(report: Report) -> Callable[[Size], FirstScreen]:
 def _shorter(lines: Iterable[VerdictLine], reasons: int) -> Iterator[VerdictLine]:
     """The lines, without reasons for which there is no room."""
     for line in lines:
-        brief = line.text.partition(": ")[0] if line.tone in (UNSETTLED, EXCLUDED) else line.text
-        reasons -= brief != line.text
-        yield line if reasons >= 0 else replace(line, text=brief)
+        reasons -= line.reason is not None
+        yield line if reasons >= 0 else replace(line, reason=None)
 
 
 def _earlier(report: Report) -> Iterator[str]:
@@ -181,14 +174,9 @@ def _why(report: Report, gone: Sequence[LostRange]) -> Iterator[str]:
     if lead and (words := Happening((lead[0],)).words("why")) is not None:
         yield _because(lead[:1], words, None)
         return
-    errors = (
-        (e, max(_ERROR.findall(e.shown), key=lambda found: bool(found[0]), default=None))
-        for f in lead
-        for e in f.evidence
-        if e.line is not None
-    )
-    for place, what in islice(((_place(e), "".join(found)) for e, found in errors if found is not None), 1):
-        yield text(said("first-screen/why", what=shortened(what, QUOTED), place=place))
+    thrown = ((f, error) for f in lead if isinstance(error := f.known.get("thrown"), str))
+    for f, error in islice(thrown, 1):
+        yield _because([f], shortened(error, QUOTED), None)
 
 
 def _because(findings: Sequence[Finding], what: str, setting: str | None) -> str:
@@ -221,8 +209,14 @@ def _at_one_place(value: Value) -> Value:
     return Message(value.id, tuple((n, v[:1] if n == "places" and isinstance(v, tuple) else v) for n, v in value.values))
 
 
-_Candidate = tuple[int, bool, StoryLine]
-"""The weight of a line, and whether it is a crash."""
+class _Candidate(NamedTuple):
+    weight: int
+    late: int
+    """Its place among lines of the same time: a crash is the effect of what was before it, and a loss of both."""
+    line: StoryLine
+    began: Collection[Finding] = ()
+    ended: Collection[Finding] = ()
+    """It says that these are over, and is shown only with the line that says that one of them began."""
 
 
 def _candidates(report: Report, gone: Sequence[LostRange]) -> Sequence[_Candidate]:
@@ -233,6 +227,7 @@ def _candidates(report: Report, gone: Sequence[LostRange]) -> Sequence[_Candidat
     main = {r.finding.incident for r in gone} or {i.id for i in report.incidents[:1]}
     lead = {f.kind for f in report.headline.lead if f.severity not in MINOR}
     names = {r.name for r in gone}
+    lost_at = max((at for r in gone if (at := r.finding.happened) is not None), default=None)
     found: list[_Candidate] = []
     for event in _few(events((f for f in sure if f.kind not in causes), report.cluster.controllers)):
         marked = event.kind in lead or any(id(f) in lost for f in event.findings)
@@ -241,20 +236,30 @@ def _candidates(report: Report, gone: Sequence[LostRange]) -> Sequence[_Candidat
         apart = 0 if marked or any(f.incident in main for f in event.findings) else APART
         apart += SMALL if names and event.names and names.isdisjoint(event.names) else 0
         line = StoryLine(event.start, event.latest, words, _short(event, words), marked)
-        found.append((apart + _weight(event, marked=marked), _is(event, Purpose.CRASH), line))
-    found += ((CUT_OFF, False, line) for line in _cuts(gone))
-    for event in over(sure, report.cluster.controllers):
-        if (words := event.words("over")) is not None and event.end is not None:
-            weight = (BACK if _is(event, Purpose.RETURN) else OVER) + (0 if any(f.incident in main for f in event.findings) else APART)
-            line = StoryLine(event.end, None, words, _short(event, words.partition(":")[0], "over"), False)
-            found.append((weight, False, line))
-    return sorted(found, key=lambda item: item[0])
+        late = 2 if event.findings[0].loss else int(_is(event, Purpose.CRASH))
+        found.append(_Candidate(apart + _weight(event, marked=marked), late, line, event.findings))
+    found += (_Candidate(CUT_OFF, 3, line) for line in _cuts(gone))
+    for event in _few(over(sure, report.cluster.controllers)):
+        if (words := event.over) is not None and event.end is not None:
+            back = _is(event, Purpose.RETURN)
+            weight = (BACK if back else OVER) + (0 if any(f.incident in main for f in event.findings) else APART)
+            ended = event.end if event.times == 1 else min(f.end for f in event.findings if f.end is not None)
+            line = StoryLine(ended, None, words, _short(event, words, "over"), False)
+            found.append(_Candidate(weight, 0, line, ended=() if back else event.findings))
+    if lost_at is None:
+        return sorted(found, key=lambda item: item.weight)
+    return sorted(found, key=lambda item: (item.weight, item.line.at > lost_at, abs(item.line.at - lost_at)))
 
 
 def _story(candidates: Sequence[_Candidate], most: int, *, lost: bool) -> Iterator[StoryLine]:
     """At most so many of these lines, in order of time. `lost`: all losses are marked, and not only the first line that is."""
-    chosen = [item for n, item in enumerate(candidates) if n < (most if item[0] < SMALL else min(most, LEAST))]
-    lines = [line for _, _, line in sorted(chosen, key=lambda item: (item[2].at, item[1]))]  # a crash is the effect of what was before it
+    chosen: list[_Candidate] = []
+    began: set[int] = set()
+    for item in candidates:
+        if len(chosen) < (most if item.weight < SMALL else min(most, LEAST)) and (not item.ended or began & set(map(id, item.ended))):
+            chosen.append(item)
+            began.update(map(id, item.began))
+    lines = [item.line for item in sorted(chosen, key=lambda item: (item.line.at, item.late))]
     first = next((line for line in lines if line.marked), None)
     yield from (replace(line, marked=line.marked and (lost or line is first)) for line in lines)
 
@@ -301,15 +306,16 @@ def _few(found: Iterable[Happening]) -> Iterator[Happening]:
 def _cuts(gone: Sequence[LostRange]) -> Iterator[StoryLine]:
     """When replicas removed the lost records from their logs: the first time of each broker, with offsets if they are the same
     everywhere."""
-    by_broker: dict[object, list[dict[str, object]]] = defaultdict(list)
+    by_broker: dict[tuple[str, object], list[dict[str, object]]] = defaultdict(list)
     for f in dict.fromkeys(r.finding for r in gone):
         removed = f.known.get("removed")
         for message in removed if isinstance(removed, tuple) else ():
             if isinstance(message, Message) and isinstance((known := dict(message.values)).get("at"), datetime):
-                by_broker[known["broker"]].append(dict(known))
-    for cuts in by_broker.values():
+                phrase = "data-loss/cut-own" if message.id == "data-loss/cut-itself" else "data-loss/cut"
+                by_broker[phrase, known["broker"]].append(dict(known))
+    for (phrase, _), cuts in by_broker.items():
         times = Counter(at for c in cuts if isinstance(at := c["at"], datetime))
         same = len({(c.get("before"), c.get("now")) for c in cuts}) == 1 and len(gone) == 1
         values = {**cuts[0], **({} if same else {"before": None, "now": None})}
         short = text(said("first-screen/cut", broker=cuts[0]["broker"]))  # type: ignore[arg-type]
-        yield StoryLine(min(times), None, text(Message("data-loss/cut", tuple(values.items()))), short, False)  # type: ignore[arg-type]
+        yield StoryLine(min(times), None, text(Message(phrase, tuple(values.items()))), short, False)  # type: ignore[arg-type]

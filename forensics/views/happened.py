@@ -18,6 +18,7 @@ from forensics.model.times import runs
 from forensics.rules import rule_of
 from forensics.thresholds import SHOWN_AS_ONE
 from forensics.words import has_words, text, together
+from forensics.words.formats import natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Happening:
         """The end of the time in which it began; None if its beginning is known exactly."""
         if self.findings[0].loss:
             return max((at for at in self._starts if at != self.start), default=None)
-        return max((f.start_latest for f in self.findings if f.start_latest is not None), default=None)
+        known = [f.start_latest for f in self.findings if f.start_latest is not None and (self.times == 1 or f.happened == self.start)]
+        return max(known, default=None)
 
     @property
     def _starts(self) -> list[datetime]:
@@ -73,13 +75,17 @@ class Happening:
         own = self.words("story")
         if own is None and of_nodes and rule.root is not None:
             own = text(said("story/root", nodes=self.nodes, happened=said(rule.root, number=max(1, len(self._ids)))))
-        if own is None or self.times == 1:
-            return own
-        return text(said("story/again", what=own, times=self.times if self.times != len(self._ids) else None, until=self._last))
+        return self.again(own, max((f.happened for f in self.findings if f.happened is not None), default=None))
 
     @property
-    def _last(self) -> datetime | None:
-        return max((f.happened for f in self.findings if f.happened is not None), default=None)
+    def over(self) -> str | None:
+        return self.again(self.words("over"), self.end)
+
+    def again(self, what: str | None, last: datetime | None) -> str | None:
+        """The words of an event that is listed once although it happened more often."""
+        if what is None or self.times == 1:
+            return what
+        return text(said("story/again", what=what, times=self.times if self.times != len(self._ids) else None, until=last))
 
     @property
     def nodes(self) -> Value:
@@ -92,12 +98,14 @@ class Happening:
         return sorted({b for f in self.findings for b in (f.brokers[:1] if first else f.brokers)})
 
     def _values(self) -> tuple[tuple[str, Value], ...]:
-        """What all findings share; of one finding, also its own values."""
+        """What all findings share."""
         start, end = self.start, self.end
-        own = together(self.findings[0]) if len(self.findings) == 1 else {}
+        first, *others = map(together, self.findings)
+        own = {name: value for name, value in first.items() if all(name in of and of[name] == value for of in others)}
         alike = len({p.brokers or f.brokers for f in self.findings for p in places(f)}) <= 1
-        lost = [r for f in self.findings if f.loss for p in places(f) for r in p.offsets]
-        starts, ends = {r.start for r in lost}, sorted({r.end for r in lost if r.end is not None})
+        of_names = [(p.name, r) for f in self.findings if f.loss for p in places(f) for r in p.offsets]
+        lost = [r for name in natural(name for name, _ in of_names) for own, r in of_names if own == name]
+        starts, ends = {r.start for r in lost}, tuple(dict.fromkeys(str(r.end) for r in lost if r.end is not None))
         lasted = (end - start).total_seconds() if start is not None and end is not None and end > start else None
         of_all: dict[str, Value] = {
             "nodes": self.nodes,
@@ -112,7 +120,7 @@ class Happening:
             "leader": own.get("leader") if alike else None,
             "holder": own.get("holder") if alike and own.get("holder") != own.get("leader") else None,
             "from_offset": starts.pop() if len(starts) == 1 else None,
-            "ends": tuple(map(str, ends)) if 0 < len(ends) <= 2 else None,
+            "ends": ends if 0 < len(ends) <= 2 else None,
         }
         return tuple({**own, **of_all}.items())
 
@@ -138,6 +146,8 @@ def _events(findings: Iterable[Finding], controllers: Collection[int], time: Cal
 
 
 def _together(run: Sequence[tuple[datetime, Finding]], after: tuple[datetime, Finding]) -> bool:
-    """Also if both may have begun at one time, because when is known only roughly."""
-    (at, f), (then, _) = run[-1], after
-    return then <= at + SHOWN_AS_ONE or (f.happened == at and f.start_latest is not None and then <= f.start_latest)
+    """If when is known only roughly: both may have begun at one time, and the latest time is the same."""
+    (at, f), (then, later) = run[-1], after
+    if f.happened == at and f.start_latest is not None and later.start_latest is not None:
+        return then <= f.start_latest and later.start_latest <= f.start_latest + SHOWN_AS_ONE
+    return then <= at + SHOWN_AS_ONE

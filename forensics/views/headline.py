@@ -29,7 +29,7 @@ from forensics.views.happened import Happening
 from forensics.views.impact import failures, stopped, unusable
 from forensics.views.losses import LostRange, is_one, losses, total
 from forensics.views.scope import Partitions, Scope
-from forensics.words import summary, text
+from forensics.words import parts, summary, text
 from forensics.words.formats import capital, is_internal
 from forensics.words.rows import missing
 
@@ -62,8 +62,13 @@ class VerdictLine:
     """A line of the verdict: LOST, GONE, UNKNOWN, SAFE, the label of an incident, and others."""
 
     label: str
-    text: str
+    subject: str
     tone: str
+    reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.subject if self.reason is None else f"{self.subject}: {self.reason}"
 
     @property
     def sentence(self) -> str:
@@ -143,8 +148,8 @@ NOT_KNOWN = "Unknown whether data was lost"
 
 
 def _line(name: str, tone: str, **values: Value) -> VerdictLine:
-    label, _, words = text(said(f"headline/{name}", **values)).partition(": ")
-    return VerdictLine(label, words, tone)
+    label, subject, *reason = parts(said(f"headline/{name}", **values))
+    return VerdictLine(label, subject, tone, *reason)
 
 
 def _tone(
@@ -223,6 +228,8 @@ def _lead(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def _incident(lead: Sequence[Finding], controllers: Collection[int], incidents: Sequence[Incident]) -> VerdictLine:
     event, label = Happening(tuple(lead), controllers), rule_of(lead[0].kind).label
     said_of = event.words("headline")
+    if said_of is None and len(lead) > len({b for f in lead for b in f.brokers}) and (course := event.course) is not None:
+        said_of = text(said("headline/times", what=course, times=len(lead)))
     own = next((i for i in incidents if {i.id} == {f.incident for f in lead}), None)
     if said_of is None and own is not None and (what := dict(own.values).get("what")) is not None:
         label, said_of = (rule_of(own.kind).label if own.kind != ROLLING else None) or label, text(said("headline/incident", what=what))

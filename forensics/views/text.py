@@ -43,10 +43,10 @@ MOST = 28
 """Lines of the first screen."""
 END = 18
 """Its last lines that are never cut: disks that must not be changed, the first step, how to see more, and what the evidence is."""
-SMALLEST = Size(story=1, steps=0, ranges=0, why=1, now=1, earlier=0, commands=1, reasons=0)
+SMALLEST = Size(story=1, steps=1, ranges=0, why=1, now=1, earlier=0, commands=1, reasons=0)
 GROWTH = (
-    *("story", "ranges", "story", "story", "steps", "ranges", "reasons", "steps", "now", "earlier", "commands", "why", "story", "reasons"),
-    *("steps", "ranges", "ranges", "now", "reasons", "reasons", "story", "story", "ranges", "ranges"),
+    *("story", "ranges", "story", "reasons", "steps", "story", "ranges", "now", "earlier", "story", "commands", "steps", "why", "reasons"),
+    *("story", "ranges", "ranges", "now", "reasons", "reasons", "story", "ranges", "ranges"),
 )
 """The part of which one more is shown, if there is room: the most important first."""
 WORDS = 60
@@ -168,8 +168,7 @@ def _more(report: Report, screen: FirstScreen, case: str | None) -> Iterator[str
         yield f"{', '.join(counts)}: kafka-forensics {'analyze' if case is None else 'report'} {shown} --all"
     unknown = natural(f"{p['topic']}-{p['partition']}" for p in report.partitions if p["verdict"] == UNSETTLED)
     if doubtful := [*(r.name for r in screen.ranges), *sorted(unknown, key=lambda name: name.startswith("__"))]:
-        topic, _, partition = doubtful[0].rpartition("-")
-        yield f"proof of a verdict: kafka-forensics timeline {shown} {shlex.join(['--topic', clean(topic), '--partition', partition])}"
+        yield f"proof of a verdict: kafka-forensics timeline {shown} {shlex.quote(clean(doubtful[0]))}"
 
 
 def subject(report: Report) -> list[str]:

@@ -64,6 +64,12 @@ def text(message: Message) -> str:
     return (filled(phrase, own, formatted) or "") if isinstance(phrase, str) else " ".join(sentences(phrase, own, formatted))
 
 
+def parts(message: Message) -> list[str]:
+    """The words of a phrase that is a list, each by itself; those that name something unknown are left out."""
+    own = (filled(part, dict(message.values), formatted) for part in catalogue.phrase(message.id))
+    return [part for part in own if part is not None]
+
+
 def has_words(id: str) -> bool:
     """Whether the catalogue has this phrase."""
     return catalogue.has_phrase(id)

@@ -28,7 +28,6 @@ IN_NO_COLUMN = {
     "forensics/proof/contradictions.py": "whether the directory of a loaded log waits for its deletion",
     "forensics/rules/detectors/conditions.py": "whose client of the network it is: the line names it before its message",
     "forensics/tools/redaction/logs.py": "the names in a line, which its copy must not have",
-    "forensics/views/first_screen.py": "the message of a quoted line, without its level and logger",
 }
 """Files that look into a text for what no column has."""
 

@@ -31,7 +31,7 @@ def ended(verdict: str) -> Finding:
     return found.found("ended-cluster-verdict", "low", cluster=-1, cause=verdict, topic="t", partition=0)
 
 
-EXISTING = "SAFE: no committed record was lost (1 partition that exists now, proven)."
+EXISTING = "SAFE: no committed record was lost in the 1 partition that exists now (proven)."
 CASES = [
     ([], [], "unknown", "UNKNOWN: whether data was lost; the evidence contains no partition."),
     ([], [state("intact")], "excluded", "SAFE: no committed record was lost (1 partition, proven)."),
@@ -57,7 +57,7 @@ CASES = [
         [loss(committed=False, topic="__consumer_offsets")],
         [state("tail-cut")],
         "excluded",
-        "CUT: 4 offsets of __consumer_offsets-0, never committed; only brokers write there, with acks=all, so nobody misses them. "
+        "CUT: 4 offsets of __consumer_offsets-0, never committed: only brokers write there, with acks=all, so nobody misses them. "
         "SAFE: no committed record was lost (1 partition, proven).",
     ),
     (
@@ -89,7 +89,7 @@ CASES = [
         [state("intact"), state("intact", 1)],
         "unknown",
         "UNKNOWN: a loss in 1 partition of deleted topics or earlier clusters cannot be excluded. "
-        "SAFE: no committed record was lost (all 2 partitions that exist now, proven).",
+        "SAFE: no committed record was lost in the 2 partitions that exist now (proven).",
     ),
     (
         [ended("lost")],
