@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, BinaryIO
 
 from parsers.formats.assignments import (
@@ -37,6 +38,7 @@ _PARTITION = range(2**31)
 _GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b")
 
 Match = re.Match[str]
+Reader = Callable[["_Output", DocumentPiece, Match], Iterator[Row]]
 
 
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -127,6 +129,8 @@ class _Output:
             self.assignment = "current"
         elif text.startswith("Proposed partition reassignment configuration"):
             self.assignment = "proposed"
+        elif text.startswith(("Successfully started", "Successfully cancelled", "Failed to reassign")):
+            self.assignment = "plan"
         if text.startswith("NodeId") and "LogEndOffset" in text:
             self.columns = _cells(text)
         elif self.columns and not text[:1].isdigit():
@@ -160,38 +164,7 @@ class _Output:
             host = cells["HOST"].removeprefix("/") if "HOST" in cells else None
             yield self._row(piece, "groups-output", "group-member", **of, key=cells["CLIENT-ID"], host=host)
 
-    # reassignments and elections
-
-    def _reassigned(self, piece: DocumentPiece, match: Match, reason: str, **columns: Any) -> Row:
-        return self._row(piece, "reassign-output", "tool-reassignment", reason=reason, **_partition(match), **columns)
-
-    def _progress(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        status = match["said"]
-        reason = (
-            "completed" if status.startswith(("completed", "is complete")) else "failed" if status.startswith("failed") else "in-progress"
-        )
-        yield self._reassigned(piece, match, reason)
-
-    def _moved(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        status = match["said"]
-        reason = "completed" if status.startswith("completed") else "failed" if status.startswith("failed") else "in-progress"
-        yield self._reassigned(piece, match, reason, broker=number(match["broker"], INT32))
-
-    def _not_active(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        replicas = [number(n, INT32) for n in re.findall(r"-?\d+", match["replicas"])]
-        yield self._reassigned(piece, match, "not-active", replicas=replicas)
-
-    def _not_found(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        broker = number(match["broker"], INT32) if match["broker"] else None
-        yield self._reassigned(piece, match, "in-progress" if " is being moved" in piece.text else "failed", broker=broker)
-
-    def _listed(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        ids = {key: [number(n, INT32) for n in match[key].split(",")] if match[key] else [] for key in ("replicas", "adding", "removing")}
-        columns = {"replicas": ids["replicas"], "adding_replicas": ids["adding"], "removing_replicas": ids["removing"]}
-        yield self._reassigned(piece, match, "in-progress", **columns)
-
-    def _started_move(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        yield self._reassigned(piece, match, "started", broker=number(match["broker"], INT32), directory=match["directory"])
+    # reassignments
 
     def _started_moves(self, piece: DocumentPiece, moves: Match) -> Iterator[Row]:
         for match in re.finditer(rf"(?<![a-zA-Z0-9._-])(?P<t2>{TOPIC})-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", moves["named"]):
@@ -199,52 +172,10 @@ class _Output:
             columns = {**named, "broker": number(match["broker"], INT32)}
             yield self._row(piece, "reassign-output", "tool-reassignment", reason="started", **columns)
 
-    def _started(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        yield from self._many(piece, match, "started")
-
-    def _refused(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        yield from self._many(piece, match, "failed")
-
-    def _cancelled(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        yield from self._many(piece, match, "cancelled")
-
-    def _many(self, piece: DocumentPiece, match: Match, reason: str) -> Iterator[Row]:
-        """0.11 to 2.5 do not name the partitions; earlier releases print the plan on the same line."""
-        self.assignment = "plan"
-        named = list(_named(match["named"]))
-        for columns in named or [{}]:
-            yield self._row(piece, "reassign-output", "tool-reassignment", reason=reason, **columns)
-
-    def _throttled(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        count = number(match["rate"], INT64)
-        yield self._row(piece, "reassign-output", "tool-reassignment", reason="throttled", count=count)
-
     def _failure(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
         if self.failed:
-            yield self._reassigned(piece, match, self.failed, value=match["why"])
-
-    def _elected(self, piece: DocumentPiece, match: Match, value: str) -> Iterator[Row]:
-        kind = match.groupdict().get("kind")
-        for columns in _named(match["named"]):
-            yield self._row(piece, "election-output", "tool-election", reason=kind or "PREFERRED", value=value, **columns)
-
-    def _election_done(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        yield from self._elected(piece, match, "completed")
-
-    def _election_started(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        yield from self._elected(piece, match, "started")
-
-    def _election_needless(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        """The output does not name the kind of election."""
-        for columns in _named(match["named"]):
-            yield self._row(piece, "election-output", "tool-election", value="not-needed", **columns)
-
-    def _election_skipped(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        yield self._row(piece, "election-output", "tool-election", reason="PREFERRED", value="skipped", **_partition(match))
-
-    def _election_failed(self, piece: DocumentPiece, match: Match) -> Iterator[Row]:
-        kind = match["kind"] or "PREFERRED"
-        yield self._row(piece, "election-output", "tool-election", reason=kind, value="failed", **_partition(match))
+            columns = {"reason": self.failed, **_partition(match), "value": match["why"]}
+            yield self._row(piece, "reassign-output", "tool-reassignment", **columns)
 
     # kafka-log-dirs
 
@@ -390,11 +321,44 @@ def _partition(match: Match) -> Row:
     return {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
 
 
-def _named(text: str) -> Iterator[Row]:
+def _named(text: str) -> list[Row]:
     """Partitions of a list, with any separators."""
-    partitions_named = [(m[1] or m[3], m[2] or m[4]) for m in _EACH.finditer(text)]
-    for topic, partition in partitions_named:
-        yield {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
+    named = ((m[1] or m[3], m[2] or m[4]) for m in _EACH.finditer(text))
+    return [{"topic": topic_name(topic), "partition": number(partition, _PARTITION)} for topic, partition in named]
+
+
+def _ids(text: str) -> list[int]:
+    return [number(n, INT32) for n in re.findall(r"-?\d+", text)]
+
+
+_COLUMNS: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "broker": ("broker", lambda text: number(text, INT32)),
+    "replicas": ("replicas", _ids),
+    "adding": ("adding_replicas", _ids),
+    "removing": ("removing_replicas", _ids),
+    "directory": ("directory", str),
+    "rate": ("count", lambda text: number(text, INT64)),
+    "kind": ("reason", str),
+}
+"""By group of an expression the column that it gives."""
+
+
+def _stating(pattern: str, event: str, **fixed: object) -> Reader:
+    """A row for each partition that a line names. 0.11 to 2.5 do not name those of a reassignment, and earlier releases print the plan."""
+
+    def rows(output: _Output, piece: DocumentPiece, match: Match) -> Iterator[Row]:
+        groups = match.groupdict("")
+        given = ((*_COLUMNS[group], text) for group, text in groups.items() if group in _COLUMNS)
+        columns = fixed | {name: read(text) for name, read, text in given if text or read is _ids}
+        named = _named(groups["named"]) if "named" in groups else [_partition(match)] if "t2" in groups else []
+        for partition in named or [{}]:
+            yield output._row(piece, pattern, event, **columns, **partition)
+
+    return rows
+
+
+_move = partial(_stating, "reassign-output", "tool-reassignment")
+_election = partial(_stating, "election-output", "tool-election")
 
 
 def _replica(replica: Any) -> Row:
@@ -437,34 +401,38 @@ _QUORUM = re.compile(
 _SETTING = re.compile(r"(?=.*\}$)(?P<key>[\w.-]+)=(?P<value>.*) sensitive=(?P<sensitive>true|false) synonyms=\{(?P<synonyms>.*)\}$")
 _FAILED = re.compile(_TP + r": (?P<why>.+)")
 
-_LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, DocumentPiece, Match], Iterator[Row]]], ...] = (
+_OF_PARTITION = rf"Reassignment of partition {_TP} "
+_OF_REPLICA = rf"Reassignment of replica (?P<t2>{TOPIC})-(?P<p2>\d+)-(?P<broker>\d+) "
+_ELECTION_OF = r"(?:leader election \((?P<kind>PREFERRED|UNCLEAN)\)|preferred replica election) for partition"
+
+_LINES: tuple[tuple[re.Pattern[str], Reader], ...] = (
     (_SETTING, _Output._setting),
     (re.compile(rf"(?P<topic>{TOPIC}):(?P<partition>\d{{1,10}}):(?P<offsets>\d*(?:,\d+)*)$"), _Output._offset),
-    (re.compile(rf"Reassignment of partition {_TP} (?P<said>completed successfully|is completed?\b|failed|is still in progress)"),
-     _Output._progress),
-    (re.compile(rf"Reassignment of replica (?P<t2>{TOPIC})-(?P<p2>\d+)-(?P<broker>\d+) (?P<said>completed|failed|is still in progress)"),
-     _Output._moved),
+    (re.compile(rf"{_OF_PARTITION}(?:completed successfully|is completed?\b)"), _move(reason="completed")),
+    (re.compile(rf"{_OF_REPLICA}completed"), _move(reason="completed")),
+    (re.compile(rf"{_OF_PARTITION}failed"), _move(reason="failed")),
+    (re.compile(rf"{_OF_REPLICA}failed"), _move(reason="failed")),
+    (re.compile(rf"{_OF_PARTITION}is still in progress"), _move(reason="in-progress")),
+    (re.compile(rf"{_OF_REPLICA}is still in progress"), _move(reason="in-progress")),
     (re.compile(rf"There is no active reassignment of partition {_TP}, but replica set is (?P<replicas>.*?) rather than"),
-     _Output._not_active),
-    (re.compile(rf"Partition {_TP} (?:on broker (?P<broker>\d+) )?(?:is not found|cannot be found|is not being moved|is being moved)"),
-     _Output._not_found),
+     _move(reason="not-active")),
+    (re.compile(rf"Partition {_TP} (?:on broker (?P<broker>\d+) )?is being moved"), _move(reason="in-progress")),
+    (re.compile(rf"Partition {_TP} (?:on broker (?P<broker>\d+) )?(?:is not found|cannot be found|is not being moved)"),
+     _move(reason="failed")),
     (re.compile(rf"{_TP}: replicas: (?P<replicas>[\d,]*)\.(?: adding: (?P<adding>[\d,]+)\.)?(?: removing: (?P<removing>[\d,]+)\.)?$"),
-     _Output._listed),
+     _move(reason="in-progress")),
     (re.compile(rf"Successfully started moving log directory to (?P<directory>.+) for replica {_TP} with broker (?P<broker>\d+)"),
-     _Output._started_move),
+     _move(reason="started")),
     (re.compile(r"Successfully started log directory moves? for: (?P<named>.*)"), _Output._started_moves),
-    (re.compile(r"Successfully started (?:partition )?reassignments?(?: of partitions\.?)?(?: for)?(?P<named>.*)"), _Output._started),
-    (re.compile(r"Failed to reassign partitions (?P<named>.*)"), _Output._refused),
-    (re.compile(r"Successfully cancelled partition reassignments? for: (?P<named>.*)"), _Output._cancelled),
-    (re.compile(r"The (?:inter-broker )?throttle limit was set to (?P<rate>\d+) B/s"), _Output._throttled),
-    (re.compile(r"Successfully completed leader election \((?P<kind>PREFERRED|UNCLEAN)\) for partitions (?P<named>.*)"),
-     _Output._election_done),
-    (re.compile(r"Successfully completed preferred replica election for partitions (?P<named>.*)"), _Output._election_done),
-    (re.compile(r"Successfully started preferred replica election for partitions (?P<named>.*)"), _Output._election_started),
-    (re.compile(r"Valid replica already elected for partitions (?P<named>.*)"), _Output._election_needless),
-    (re.compile(rf"Skipping preferred replica leader election for partition {_TP}"), _Output._election_skipped),
-    (re.compile(rf"Error completing (?:leader election \((?P<kind>PREFERRED|UNCLEAN)\)|preferred replica election) for partition:? {_TP}:"),
-     _Output._election_failed),
+    (re.compile(r"Successfully started (?:partition )?reassignments?(?: of partitions\.?)?(?: for)?(?P<named>.*)"), _move(reason="started")),
+    (re.compile(r"Failed to reassign partitions (?P<named>.*)"), _move(reason="failed")),
+    (re.compile(r"Successfully cancelled partition reassignments? for: (?P<named>.*)"), _move(reason="cancelled")),
+    (re.compile(r"The (?:inter-broker )?throttle limit was set to (?P<rate>\d+) B/s"), _move(reason="throttled")),
+    (re.compile(rf"Successfully completed {_ELECTION_OF}s (?P<named>.*\d.*)"), _election(reason="PREFERRED", value="completed")),
+    (re.compile(rf"Successfully started {_ELECTION_OF}s (?P<named>.*\d.*)"), _election(reason="PREFERRED", value="started")),
+    (re.compile(r"Valid replica already elected for partitions (?P<named>.*\d.*)"), _election(value="not-needed")),
+    (re.compile(rf"Skipping preferred replica leader election for partition {_TP}"), _election(reason="PREFERRED", value="skipped")),
+    (re.compile(rf"Error completing {_ELECTION_OF}:? {_TP}:"), _election(reason="PREFERRED", value="failed")),
     (re.compile(r"(?:(?P<all>All|Dynamic) configs|Configs) for (?P<kind>topic|broker) (?P<name>\S+) are:$|(?P<default>Default) configs? for brokers"),
      _Output._settings_of),
     (re.compile(r"Configs for (?:(?P<kind>topic|broker)s?[ :]'?(?P<name>[^' ]*)'?|(?P<default>(?:the )?default) (?:entity for )?brokers?)"
