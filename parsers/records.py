@@ -273,7 +273,7 @@ class _FileWalk:
         for line in self.unwrapper.lines(outer):
             yield from self._full(self.writers.of(line), line)
         for writer in self.writers:
-            yield from self._told(writer, writer.take(last=True))
+            yield from self._with_events(writer, writer.take(last=True))
         yield from self._problems(outer)
 
     def _plain(self, outer: _Lines) -> Iterator[Row]:
@@ -288,9 +288,9 @@ class _FileWalk:
     def _full(self, writer: _Writer, line: Line) -> Iterator[Row]:
         writer.add(line)
         if writer.size >= PIECE // max(4, len(self.writers.named)):
-            yield from self._told(writer, writer.take(last=False))
+            yield from self._with_events(writer, writer.take(last=False))
 
-    def _told(self, writer: _Writer, rows: list[Row]) -> list[Row]:
+    def _with_events(self, writer: _Writer, rows: list[Row]) -> list[Row]:
         """The rows with the events that the catalogue reads in them."""
         if not self.stated or not rows:
             return rows

@@ -45,7 +45,7 @@ PATHS = (
     *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "GOOGLE_APPLICATION_CREDENTIALS", "SSL_CERT_FILE"),
 )
 """Environment variables with a path that the JVM, Spark's workers or Spark's launcher read."""
-LAST_WORDS = 64 << 10
+LOG_END = 64 << 10
 """Bytes of a log that `last_log_lines` returns at most."""
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
 """Without this variable, Spark looks up the name of the machine, and fails where that name has no address, as in a container without a
@@ -249,7 +249,7 @@ def last_log_lines() -> str:
 
 def _end(log: BinaryIO) -> str:
     size = os.fstat(log.fileno()).st_size
-    return os.pread(log.fileno(), LAST_WORDS, max(0, size - LAST_WORDS)).decode("utf-8", "replace")
+    return os.pread(log.fileno(), LOG_END, max(0, size - LOG_END)).decode("utf-8", "replace")
 
 
 _running: list[Jvm] = []

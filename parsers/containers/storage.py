@@ -304,7 +304,7 @@ class _Objects:
         try:
             kind = self._kind = self._info().type.name
         except Exception as error:  # a store's client raises its own errors, also for missing objects
-            return silent_endpoint(self._uri, error) or f"cannot be read: {_told(error)}"
+            return silent_endpoint(self._uri, error) or f"cannot be read: {_message(error)}"
         return "no such object or prefix" if kind == "NotFound" else None
 
     def is_directory(self) -> bool:
@@ -339,9 +339,9 @@ class _Objects:
                 file.close()
                 raise OSError(_other(version, now))
         except FileNotFoundError as error:
-            raise OSError(_told(error) if version is None else _other(version, None)) from None
+            raise OSError(_message(error) if version is None else _other(version, None)) from None
         except Exception as error:
-            raise OSError(_told(error)) from None
+            raise OSError(_message(error)) from None
         if _held is not None and file.size <= _held.room:
             _held.room -= file.size
             file.keep = partial(_held.contents.__setitem__, key)
@@ -446,7 +446,7 @@ class _Object(EvidenceFile):
         try:
             data = memoryview(self._source.read_at(size, begin))
         except Exception as error:
-            raise OSError(_told(error)) from None
+            raise OSError(_message(error)) from None
         if len(data) < size:
             self._window, self._begin = data, begin
             raise EOFError(f"ends at byte {begin + len(data)} of {self.size}: the store cut it off, or it was changed")
@@ -459,7 +459,7 @@ class _Object(EvidenceFile):
             with self._files.open_input_file(self._path) as now:
                 same = now.metadata() == self._first and now.size() == self.size
         except Exception as error:
-            return f"may have changed while it was read: {_told(error)}"
+            return f"may have changed while it was read: {_message(error)}"
         return None if same else f"{CHANGED}: what was read of it may be of both"
 
     def close(self) -> None:
@@ -480,6 +480,6 @@ def _other(was: Version, now: Version | None) -> str:
     return "was overwritten after it was listed"
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """The message of a store's client, in one line."""
     return printable(" ".join(without_secrets(why(error)).split()))[:300]

@@ -75,8 +75,8 @@ class _MetadataLog:
         self._topics: dict[str, str] = {}
         self._began: int | None = None
         self._held: list[Row] | None = None
-        self._told: set[tuple[str, str]] = set()
-        self._untold = 0
+        self._reported: set[tuple[str, str]] = set()
+        self._unreported = 0
         self._idle = False
         """Whether the last record is a NoOpRecord."""
         self._last: Row | None = None
@@ -106,9 +106,9 @@ class _MetadataLog:
             yield from self._release()
         if self._last is not None:
             yield self._last
-        if self._untold:
+        if self._unreported:
             yield problem(
-                "metadata-record", f"{self._untold} more records or batches could not be read, for the reasons above or similar ones"
+                "metadata-record", f"{self._unreported} more records or batches could not be read, for the reasons above or similar ones"
             )
 
     def _written(self, batch: Batch, record: BatchRecord) -> Iterator[Row]:
@@ -192,10 +192,10 @@ class _MetadataLog:
         yield from held
 
     def _problem(self, reason: str, text: str, position: int | None, offset: int | None = None) -> Iterator[Row]:
-        if (reason, text) in self._told or len(self._told) >= MAX_PROBLEMS:
-            self._untold += 1
+        if (reason, text) in self._reported or len(self._reported) >= MAX_PROBLEMS:
+            self._unreported += 1
             return
-        self._told.add((reason, text))
+        self._reported.add((reason, text))
         yield problem(reason, text, byte=position) | {"metadata_offset": self._contained if self._snapshot else offset}
 
 

@@ -28,7 +28,7 @@ _SNAPSHOT, _UPDATE = 0, 1
 """Key versions, which are types of records."""
 _AVAILABLE = 0
 """Delivery state of records that are delivered again; the other states kept, 2 and 4, are acknowledged and archived."""
-_UNTOLD = -1
+_UNCHANGED = -1
 """Start offset in an update that does not change it, and of a share-partition that was never read."""
 
 _Span = tuple[int, int, bool]
@@ -37,7 +37,7 @@ _Span = tuple[int, int, bool]
 
 @dataclass(slots=True)
 class _State:
-    start: int = _UNTOLD
+    start: int = _UNCHANGED
     spans: list[_Span] = field(default_factory=list)
 
     def put(self, spans: list[_Span]) -> None:
@@ -113,7 +113,7 @@ class _ShareStates:
             state = self._states[key] = _State(start)
         else:
             state = self._states.setdefault(key, _State())
-            state.start = start if start != _UNTOLD else state.start
+            state.start = start if start != _UNCHANGED else state.start
         state.put(spans)
         if (position := state.position) >= 0:
             # epoch 0 is also written if no leader has stored its epoch yet
