@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from parsers.frozen import dataclass
 
@@ -61,6 +61,16 @@ def overlap(one: Spanning, other: Spanning) -> bool:
 def near(one: datetime | None, other: datetime | None, apart: timedelta) -> bool:
     """Whether both times are known, and at most so far apart."""
     return one is not None and other is not None and abs(one - other) <= apart
+
+
+def is_later(one: datetime | None, other: datetime | None, by: timedelta = timedelta(0)) -> TypeGuard[datetime]:
+    """Whether both times are known, and one is later than the other by more than that."""
+    return one is not None and other is not None and one - other > by
+
+
+def not_after(one: datetime | None, other: datetime | None) -> TypeGuard[datetime]:
+    """Whether both times are known, and one is not later than the other."""
+    return one is not None and other is not None and one <= other
 
 
 def undated_first(thing: Dated) -> datetime:

@@ -19,6 +19,7 @@ from forensics.model.partition.lineage import began
 from forensics.model.partition.replicas import Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
+from forensics.model.times import not_after
 from forensics.proof.observed import exact_end
 from forensics.proof.verdict import POSSIBLE, PROBABLE, Handover, Interval, Possible
 from parsers.kinds import ON_DISK, named
@@ -121,7 +122,7 @@ def second_witness(removal: Removal, timeline: PartitionTimeline) -> int | None:
 
 def _shows(seen: Observation, one: Event, removal: Removal) -> bool:
     """Another line shows how far a log of this partition reached before the removal."""
-    before = seen.at is not None and removal.at is not None and seen.at <= removal.at and seen.event is not removal.evidence[-1]
+    before = not_after(seen.at, removal.at) and seen.event is not removal.evidence[-1]
     older = seen.epoch is not None and removal.epoch is not None and seen.epoch <= removal.epoch
     other = (seen.event.source, seen.event.line) != (one.source, one.line)
     return other and (before or older) and seen.quantity != "log-start-offset"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
@@ -34,9 +34,10 @@ from forensics.model.partition.continuity import Gap, between, bounds, epochs_wi
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
-from forensics.model.partition.states import State, not_after
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.model.presence.availability import CONTROLLED
+from forensics.model.times import is_later, not_after
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.contradictions import of_row, second_witness, what
@@ -188,7 +189,7 @@ def epochs_that_fall(timeline: PartitionTimeline) -> tuple[Event, Event] | None:
         for e in replica.events:
             if e.event in _ENTERS and e.leader_epoch is not None:
                 before = entered.get(e.source, e)
-                later = before.at is not None and e.at is not None and before.at <= e.at
+                later = not_after(before.at, e.at)
                 if later and e.leader_epoch < (before.leader_epoch or 0):
                     return before, e
                 entered[e.source] = e
@@ -566,8 +567,12 @@ def _recovers(state: State, timeline: PartitionTimeline) -> bool:
     be gone."""
     (broker,), joined = state.isr, _joined_at(state, timeline)
     own = timeline.replicas[broker].events if broker in timeline.replicas else []
-    began = (e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at)
-    return any(joined is None or at < joined for at in began)
+    return bool(_while_alone((e.at for e in own if e.event == "log-recovery"), state, joined))
+
+
+def _while_alone(times: Iterable[datetime | None], state: State, joined: datetime | None) -> list[datetime]:
+    """The times at which the only in-sync replica of this state was still alone."""
+    return [at for at in times if is_later(at, state.at) and (joined is None or at < joined)]
 
 
 def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -583,8 +588,7 @@ def _new_process(state: State, joined: datetime | None, timeline: PartitionTimel
     """A line about the partition is from a process that knew no leader epoch, and no start of that process is in the evidence."""
     (broker,) = state.isr
     replica = timeline.replicas.get(broker)
-    again = [s.at for s in replica.leader_starts if s.restart] if replica is not None else []
-    return any(at is not None and state.at is not None and at > state.at and (joined is None or at < joined) for at in again)
+    return replica is not None and bool(_while_alone((s.at for s in replica.leader_starts if s.restart), state, joined))
 
 
 def _back_unseen(state: State, joined: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -593,15 +597,14 @@ def _back_unseen(state: State, joined: datetime | None, timeline: PartitionTimel
     (broker,) = state.isr
     last, availability = cluster.last_line(broker), cluster.availability(broker)
     refused = (e.at for e in timeline.of("become-refused") if e.reason == "leader-unavailable" and e.leader == broker)
-    after = [at for at in refused if at is not None and state.at is not None and at > state.at and (joined is None or at < joined)]
-    return last is not None and any(at < last and not availability.begun(at, last) for at in after)
+    return last is not None and any(at < last and not availability.begun(at, last) for at in _while_alone(refused, state, joined))
 
 
 def _joined_at(state: State, timeline: PartitionTimeline) -> datetime | None:
     """When the only in-sync replica was next in sync with another one: others may join a later leader without its records."""
     (broker,) = state.isr
     shared = (s.at for s in timeline.states if broker in s.isr and len(s.isr) > 1)
-    return next((at for at in shared if at is not None and state.at is not None and at > state.at), None)
+    return next(iter(_while_alone(shared, state, None)), None)
 
 
 # commitment
@@ -729,7 +732,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     shown_until = cluster.last_line(last.leader)
     if not (shown := would_show(last.leader, cluster, LOG, PROCESS, READ)):
         row = row.noted("unexplained_truncations", _uncovered(last.leader, shown, cluster))
-    elif not t.prints_start and shown_until is not None and last.at is not None and shown_until < last.at:
+    elif not t.prints_start and is_later(last.at, shown_until):
         row = row.noted("unexplained_truncations", said("handover/logs-end", leader=last.leader, leader_epoch=last.epoch))
     else:
         row = row.narrowed(unexplained_truncations=_only(NO))

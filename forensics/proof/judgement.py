@@ -12,6 +12,7 @@ from forensics.model.partition.emptied import new_again
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.availability import is_own_log_line
+from forensics.model.times import is_later, not_after
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
 from forensics.proof.last_copies import last_copies_gone
@@ -51,7 +52,7 @@ def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Seq
     that no records are gone."""
     since = next((s.at for s in timeline.states if s.known_epoch is not None and s.at is not None), None)
     until = min((at for at in (_last_seen(timeline, cluster), cluster.until) if at is not None), default=None)
-    backwards = since is not None and until is not None and until + ISR_TOLERANCE < since
+    backwards = is_later(since, until, ISR_TOLERANCE)
     reversed_ = (said("handover/ends-before-it-begins", since=since, until=until),) if backwards else ()
     rows = with_contradictions(handovers(timeline, cluster), (*contradictions, *reversed_, *_emptied(timeline, cluster)))
     found = verdict(rows)
@@ -92,7 +93,7 @@ def _emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]
     new = [e for _, e in new_again(cluster) if e.writer == led.leader]
     if new and (last := cluster.last_line(led.leader)) is not None:
         _, again = _next_process(led, timeline, cluster, last)
-        if (e := next((e for e in new if again is not None and e.at is not None and e.at >= again), None)) is not None:
+        if (e := next((e for e in new if not_after(again, e.at)), None)) is not None:
             yield said("handover/directory-new", broker=led.leader, directory=e.directory, at=e.at)
 
 

@@ -16,6 +16,7 @@ from forensics.model.coverage.log_coverage import LOG, PLACED, PROCESS, would_sh
 from forensics.model.events import Event
 from forensics.model.partition.replicas import EXACT, OWN_LOSS, FollowerStart, Observation, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
+from forensics.model.times import not_after
 from forensics.proof.observed import exact_end
 from forensics.proof.pre_kip101 import cut_after
 from forensics.proof.removed import later_terms, places_of_events, removed
@@ -150,7 +151,7 @@ def _first_exact_end(before: Term, term: Term, timeline: PartitionTimeline) -> O
 
 
 def _is_after(observed: Observation, term: Term) -> bool:
-    by_clock = observed.at is not None and term.at is not None and observed.at >= term.at
+    by_clock = not_after(term.at, observed.at)
     return by_clock or (observed.epoch is not None and observed.epoch >= term.epoch)
 
 

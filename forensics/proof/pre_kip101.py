@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.events import Event
 from forensics.model.partition.replicas import OWN_LOSS, Disk, Removal, Replica, says_cut_before
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
+from forensics.model.times import not_after
 from parsers.frozen import dataclass
 from parsers.kinds import named
 
@@ -95,15 +96,11 @@ def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
     followers.
     """
     disk = timeline.collected_logs.get(term.leader)
-    if disk is None or term != timeline.terms[-1] or not _collected_since(term, disk) or disk.reach is None or disk.end_unknown:
+    if disk is None or term != timeline.terms[-1] or not not_after(term.at, disk.as_of) or disk.reach is None or disk.end_unknown:
         return None
     disks = [disk, *(timeline.collected_logs[b] for b in timeline.standing.isr if b in timeline.collected_logs)]
     evidence = tuple(e for e in (disk.end_event(), disk.high_watermark) if e is not None)
     return EndsToday(max(offset for d in disks for offset in _offsets(d)), evidence)
-
-
-def _collected_since(term: Term, disk: Disk) -> bool:
-    return term.at is not None and disk.as_of is not None and disk.as_of >= term.at
 
 
 def _offsets(disk: Disk) -> Iterator[int]:

@@ -19,8 +19,8 @@ from forensics.model.coverage.log_coverage import CLOCK, ORDER, isr_changes_obse
 from forensics.model.events import Event
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
 from forensics.model.partition.salvageable import outside_logs, runs_of
-from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
+from forensics.model.times import is_later, not_after
 from forensics.proof.lineage import LINES, lineages
 from forensics.proof.observed import exact_end, within_epoch
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
@@ -252,14 +252,10 @@ def _terms_of_unknown_epoch(removal: Removal, timeline: PartitionTimeline) -> li
     under = removal.under_epoch
     own = removal.cause in OWN_LOSS
     terms = (t for t in timeline.terms if under is None or t.epoch <= under)
-    candidates = [t for t in terms if not own or (t.leader == removal.broker and not _long_before(t, removal))]
+    # A term that began so long before its leader was seen without the records that no clock explains it began with them
+    candidates = [t for t in terms if not own or (t.leader == removal.broker and not is_later(removal.at, t.at, CRASH_NOTICED))]
     exact = [t for t in candidates if _begins_at(removal, t)]
     return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
-
-
-def _long_before(term: Term, removal: Removal) -> bool:
-    """The term began so long before its leader was seen without the records that no clock explains it."""
-    return term.at is not None and removal.at is not None and removal.at - term.at > CRASH_NOTICED
 
 
 def _restarted_without(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
@@ -451,7 +447,7 @@ def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -
 def nothing_written_since(piece: RemovedRange) -> bool:
     """The term began at today's log end: no records were written since."""
     written = max((e.at for e in piece.seen if e.event == "segment" and e.at is not None), default=None)
-    return written is not None and piece.term.at is not None and written < piece.term.at
+    return is_later(piece.term.at, written)
 
 
 def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[RemovedRange]:

@@ -30,6 +30,7 @@ from forensics.model.partition.states import State, is_raise
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.settings.effective import strict
+from forensics.model.times import is_later
 from forensics.proof.elections import Election, by_order, joined_with_all, right_before
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.old_log import SteppedDown, stepped_down
@@ -137,9 +138,7 @@ class LeaderTransition:
         return any(
             broker in s.isr
             and broker not in prior.isr
-            and moment is not None
-            and s.at is not None
-            and s.at > moment
+            and is_later(s.at, moment)
             and not isinstance(between(prior, s, isr_observable=True), Gap)
             and joined_with_all(s, end, self.rows, self.timeline, self.cluster)
             for prior, s in pairwise(led)

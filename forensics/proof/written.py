@@ -13,6 +13,7 @@ from forensics.model.findings import Salvageable, Written
 from forensics.model.message import Range
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, EXACT, Observation
 from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED
+from forensics.model.times import is_later
 from forensics.proof.acknowledged import accepted_until
 from forensics.proof.transition import LeaderTransition
 from forensics.thresholds import PRODUCER_CLOCK_TOLERANCE
@@ -33,7 +34,7 @@ def written(part: Range, transition: LeaderTransition, saved: Salvageable) -> Wr
             return Written(first, last)
     before = _last_before(part.start, transition, begin, end)
     since = max((at for at in (begin, before) if at is not None), default=None)
-    return Written(None, None) if since is not None and end is not None and since > end else Written(since, end)
+    return Written(None, None) if is_later(since, end) else Written(since, end)
 
 
 def _bounds(part: Range, transition: LeaderTransition) -> tuple[datetime | None, datetime | None]:

@@ -15,7 +15,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.isr_removal import session_time
 from forensics.model.presence.availability import Availability
-from forensics.model.times import runs
+from forensics.model.times import is_later, runs
 from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 
 
@@ -43,13 +43,9 @@ def _same(group: Sequence[Event], event: Event, availability: Availability) -> b
 
 
 def _fenced(event: Event) -> int | None:
-    if event.event == "broker-fenced":
+    if event.event == "broker-fenced" or (event.event == "metadata-broker-change" and event.reason == "fenced"):
         return event.broker
-    if event.event == "metadata-broker-change" and event.reason == "fenced":
-        return event.broker
-    if event.event == "session-expired":
-        return event.writer
-    return None
+    return event.writer if event.event == "session-expired" else None
 
 
 def _down(availability: Availability, event: Event, at: datetime) -> bool:
@@ -78,10 +74,6 @@ def _paused(broker: int, expired: datetime, cluster: Cluster) -> Event | None:
     return longest if longest is not None and lasting(longest) > session_time([broker], expired, cluster) + NOTICEABLE_PAUSE else None
 
 
-def _expiries(group: Sequence[Event]) -> int:
-    return 1 + sum(b.at is not None and a.at is not None and b.at - a.at > SAME_EXPIRY for a, b in pairwise(group))
-
-
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first = group[0]
     if first.event == "session-expired":
@@ -108,7 +100,7 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     availability = cluster.availability(broker)
     gone = _noticed(broker, learnt, availability)
     back = availability.returned(last.at or learnt)
-    times, paused = _expiries(group), _paused(broker, learnt, cluster)
+    times, paused = 1 + sum(is_later(b.at, a.at, SAME_EXPIRY) for a, b in pairwise(group)), _paused(broker, learnt, cluster)
     return Finding(
         confidence="certain",
         brokers=(broker,),

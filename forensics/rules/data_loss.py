@@ -35,10 +35,9 @@ from forensics.model.findings import (
 from forensics.model.message import Message, Range, Value, Values, joined, said, values
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
-from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
-from forensics.model.times import overlapping
+from forensics.model.times import not_after, overlapping
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION
 from forensics.proof.losses import Doubt, Loss, doubts, holders, losses

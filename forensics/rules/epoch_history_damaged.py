@@ -130,17 +130,13 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
     for (epoch, start), event in zip(disk.epochs, disk.epoch_events, strict=False):
         if start <= disk.reach or _written_late(disk, start, timeline, cluster):
             continue
-        if not cut_since(segment, event) and taken_alive(disk.broker, event, cluster) and not _later(at_rest(disk), event):
+        if not cut_since(segment, event) and taken_alive(disk.broker, event, cluster) and not cut_since(at_rest(disk), event):
             continue  # the log was copied first
         if cut_since(segment, event) and not would_show(disk.broker, cluster, LOG, PROCESS, READ):
             continue  # nothing would show that the log was cut
         what = said("epoch-history-damaged/beyond", epoch=epoch, start=start, log_end=disk.reach)
         mark = disk.high_watermark.offset if disk.high_watermark is not None else None
         yield what, (event, segment) if mark is None or mark < start else (event,)  # else a copy of the log may have been cut off
-
-
-def _later(mark: Event | None, event: Event) -> bool:
-    return mark is not None and mark.at is not None and event.at is not None and mark.at > event.at
 
 
 def _written_late(disk: Disk, start: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:

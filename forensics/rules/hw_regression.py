@@ -9,8 +9,8 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Range, values
 from forensics.model.partition.replicas import Disk
-from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import is_later, not_after
 from forensics.proof.losses import losses
 
 
@@ -79,7 +79,7 @@ def _highest_before(disk: Disk, timeline: PartitionTimeline) -> Event | None:
     """The broker's highest checkpointed high watermark in collections that were made before: equal times show no order."""
     now = disk.high_watermark
     marks = (e for e in timeline.of("hw-checkpoint") if e.writer == disk.broker and e.reason is None and e.collection != disk.collection)
-    before = (e for e in marks if now is not None and now.at is not None and e.at is not None and e.at < now.at)
+    before = (e for e in marks if now is not None and is_later(now.at, e.at))
     return max(before, key=lambda e: e.offset or 0, default=None)
 
 

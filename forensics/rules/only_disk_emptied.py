@@ -15,6 +15,7 @@ from forensics.model.message import values
 from forensics.model.partition.emptied import EMPTIED, emptied_logs, new_again
 from forensics.model.presence.process_errors import who
 from forensics.model.rows import Rows
+from forensics.model.times import is_later
 from forensics.thresholds import LONGEST_START, NAMED
 
 
@@ -42,11 +43,7 @@ def _soon(again: Event, at: datetime | None) -> bool:
 
 def _only_there(node: int, again: Event, partitions: Rows) -> list[str]:
     """The partitions with no other replica in the ISR, whose last sign is of the time before."""
-    old = (
-        p
-        for p in partitions
-        if list(p["isr"] or ()) == [node] and p["until"] is not None and again.at is not None and p["until"] < again.at
-    )
+    old = (p for p in partitions if list(p["isr"] or ()) == [node] and is_later(again.at, p["until"]))
     return sorted(f"{p['topic']}-{p['partition']}" for p in old)
 
 

@@ -17,6 +17,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import is_later
 from forensics.thresholds import EPOCH_KNOWN
 
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
@@ -38,13 +39,9 @@ def _overtaken(timeline: PartitionTimeline) -> Iterator[Finding]:
         now = event.controller_epoch or 0
         if highest is None or now >= (highest.controller_epoch or 0):
             highest = event
-        elif event.leader_epoch != highest.leader_epoch and now not in reported and not _long_before(event, highest):
+        elif event.leader_epoch != highest.leader_epoch and now not in reported and not is_later(highest.at, event.at, EPOCH_KNOWN):
             reported.add(now)
             yield _taken(timeline, highest, event)
-
-
-def _long_before(one: Event, other: Event) -> bool:
-    return one.at is not None and other.at is not None and other.at - one.at > EPOCH_KNOWN
 
 
 def _orders(timeline: PartitionTimeline) -> list[Event]:

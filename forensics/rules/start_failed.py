@@ -21,7 +21,7 @@ from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.windows import OFFLINE
 from forensics.model.presence.failed_starts import LOCKED, FailedStart, failed_starts, up_again
 from forensics.model.presence.process_errors import INTERRUPTED, NamedCause, cause_of, exception, narrowed, who
-from forensics.model.times import Span, overlap
+from forensics.model.times import Span, is_later, overlap
 from forensics.thresholds import LONGEST_START
 
 Name = tuple[str, int]
@@ -95,7 +95,7 @@ def _alive(node: int | None, last: FailedStart, cluster: Cluster) -> datetime | 
     paths = {e.source for e in last.errors}
     of_logs = max((s.last for s in cluster.sources if s.path in paths and s.last is not None), default=None)
     until = cluster.last_own_line(node) if node is not None else of_logs
-    return until if until is not None and last.end is not None and until - last.end > LONGEST_START else None
+    return until if is_later(until, last.end, LONGEST_START) else None
 
 
 def _affected(

@@ -12,8 +12,8 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Range, said, values
 from forensics.model.partition.replicas import Removal, Replica
-from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import not_after
 from forensics.proof.losses import losses
 
 _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})

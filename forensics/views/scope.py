@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.record import Int32, Record
+from forensics.model.times import is_later
 from forensics.proof.verdict import LOST, UNKNOWN
 from forensics.words.formats import brokers_named, counted, moment, some
 
@@ -50,7 +51,7 @@ class Selection(Record):
         if self.brokers and not set(self.brokers) & set(finding.brokers):
             return False
         end = finding.end or finding.start
-        if self.since is not None and end is not None and end < self.since:
+        if is_later(self.since, end):
             return False
         return self.until is None or finding.start is None or finding.start <= self.until
 

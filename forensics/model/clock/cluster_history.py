@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from forensics.model.events import Event
+from forensics.model.times import is_later
 from forensics.thresholds import LONGEST_START, SAME_ELECTION
 from parsers.kinds import Role, named, of
 
@@ -204,7 +205,7 @@ def _new_term(e: Event, process: _Process) -> bool:
     if e.controller_epoch is None or e.reason in _HEARSAY or (e.event == "quorum-role" and not _elected(e)):
         return False
     same = [t for t in process.terms if t.controller_epoch == e.controller_epoch]
-    return not same or (_elected(e) and all(t.at is not None and e.at is not None and e.at - t.at > SAME_ELECTION for t in same))
+    return not same or (_elected(e) and all(is_later(e.at, t.at, SAME_ELECTION) for t in same))
 
 
 def _elected(e: Event) -> bool:

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from forensics.model.clock.sources import Source
 from forensics.model.events import COLUMNS, Event
+from forensics.model.times import not_after
 from parsers.kinds import Role, of
 from parsers.paths import log_kind
 
@@ -62,7 +63,7 @@ class Copies:
         of_all = {s.path for s in logs if s.kind in _OF_ALL_LOGGERS or log_kind(s.path) is None}
         groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
         for s in logs:
-            timed = s.first is not None and s.last is not None and s.first <= s.last
+            timed = not_after(s.first, s.last)
             first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
             for node, kind in product(s.nodes, kinds if s.path in of_all else (s.kind,)):
                 groups[(node, kind)].append((first or datetime.min, last or datetime.max, s.path))

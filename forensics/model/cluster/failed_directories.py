@@ -18,7 +18,7 @@ from forensics.model.events import Event
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.settings.settings import is_directory_id, same_directory
-from forensics.model.times import near, runs
+from forensics.model.times import near, not_after, runs
 from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property
 from parsers.kinds import named
@@ -95,7 +95,7 @@ class FailedDirectory:
         refused = self.near("log-file-refused")
         lines = [e for e in refused if e.value is None or e.value.startswith(self.directory or "")]
         lines = lines or [e for e in refused if e.at == self.at and e.source == self.lines[0].source]  # the exception of this line
-        before = [e for e in lines if e.at is not None and self.at is not None and e.at <= self.at]
+        before = [e for e in lines if not_after(e.at, self.at)]
         return before[-1] if before else next(iter(lines), None)
 
     @cached_property

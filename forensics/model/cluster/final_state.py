@@ -23,7 +23,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import all_discarded
 from forensics.model.presence.availability import PRESUMED_CRASHED, Availability
 from forensics.model.record import Int32, Record, reader, struct
-from forensics.model.times import undated_first
+from forensics.model.times import is_later, undated_first
 
 INTERNAL = "__cluster_metadata"
 
@@ -164,7 +164,7 @@ def _why_down(availability: Availability, lost: Event | None, leaderless: Iterab
     run, outage = availability.running, availability.gone
     if run is None and outage is not None and outage.run is not None and outage.how != PRESUMED_CRASHED:
         return said("broker/stopped", at=outage.run.end_at)
-    if lost is not None and not (run is not None and run.begin_at is not None and lost.at is not None and run.begin_at > lost.at):
+    if lost is not None and not (run is not None and is_later(run.begin_at, lost.at)):
         return said(f"broker/{'gone-from-zookeeper' if lost.event == 'brokers-changed' else 'fenced-since'}", at=lost.at)
     if outage is not None and outage.how == PRESUMED_CRASHED:
         return said("broker/not-found", since=outage.since, at=outage.event.at)

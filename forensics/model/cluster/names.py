@@ -14,7 +14,7 @@ from typing import Annotated
 
 from forensics.model.cluster.facts import Cluster, Node, cached_on_cluster
 from forensics.model.record import Int32, Record
-from forensics.model.times import Span, overlap
+from forensics.model.times import Span, is_later, overlap
 from parsers.paths import log_kind
 
 DIRECTORY, WRITER, ADDRESS, RACK, DISK = "directory", "writer", "address", "rack", "disk"
@@ -92,7 +92,7 @@ def _registered(node: Node, cluster: Cluster) -> Iterator[Name]:
     shown = [(e, f"{host}:{port}") for e in own for host, port in _ENDPOINT.findall(e.value or "")]
     for address in dict.fromkeys(address for _, address in shown):
         lines = [e for e, other in shown if other == address]
-        later = [e.at for e, other in shown if other != address and e.at is not None and lines[0].at is not None and e.at > lines[0].at]
+        later = [e.at for e, other in shown if other != address and is_later(e.at, lines[0].at)]
         e = lines[0]
         yield Name(node.id, ADDRESS, address, e.at, min(later, default=cluster.until), e.source, e.line, e.text)
 

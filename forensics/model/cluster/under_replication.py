@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from forensics.model.findings import Fact
 from forensics.model.partition.absences import UNDER_REPLICATED, UNDER_REPLICATED_OMITTED
 from forensics.model.partition.windows import OFFLINE
+from forensics.model.times import not_after
 
 FACTS: tuple[Fact, ...] = (UNDER_REPLICATED, UNDER_REPLICATED_OMITTED, OFFLINE)
 """Facts that the series are made from."""
@@ -60,8 +61,8 @@ class Series:
         """The highest count between two times."""
         worst = 0
         for step, following in zip_longest(self.steps, self.steps[1:]):
-            over = following is not None and following.at is not None and start is not None and following.at <= start
-            ahead = end is not None and step.at is not None and step.at >= end
+            over = following is not None and not_after(following.at, start)
+            ahead = not_after(end, step.at)
             if not over and not ahead:
                 worst = max(worst, step.under_replicated)
         return worst

@@ -25,11 +25,11 @@ from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.continuity import Gap
 from forensics.model.partition.replicas import Replica
-from forensics.model.partition.states import State, not_after
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.availability import is_own_log_line
 from forensics.model.settings.versions import versions
-from forensics.model.times import undated_first
+from forensics.model.times import is_later, not_after, undated_first
 from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, MIN_SKEW_MS, TIME_PRECISION
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -112,9 +112,9 @@ class LogCoverage:
             if premise in self.failed:
                 return Answer(self.failed[premise])
         begin = max((at for at in begins if at is not None), default=None)
-        if since is not None and begin is not None and begin > since:
+        if is_later(begin, since):
             return Answer(said("coverage/begins-later", broker=self.broker, at=begin if begin < datetime.max else None))
-        if facets and until is not None and self.end is not None and self.end < until:
+        if facets and is_later(until, self.end):
             return Answer(said("coverage/ends-before", broker=self.broker, at=self.end))
         silent = self._silent(facets, since, until)
         return Answer(said("coverage/silent", logger=_LOGGERS[silent], broker=self.broker)) if silent is not None else SHOWN
@@ -387,7 +387,7 @@ def elections_recorded(until: datetime | None, cluster: Cluster) -> bool:
     """The metadata log was collected up to this time. The active controller writes to it twice a second (KIP-835), and whatever it
     elects."""
     last = max((e.at for e in cluster.of("metadata-written") if e.at is not None), default=None)
-    return last is not None and until is not None and last >= until
+    return not_after(until, last)
 
 
 def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -> bool:

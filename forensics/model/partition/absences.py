@@ -30,14 +30,14 @@ from forensics.model.partition.isr_removal import IsrRemoval
 from forensics.model.partition.progress import SLOW as SLOW
 from forensics.model.partition.progress import STUCK as STUCK
 from forensics.model.partition.progress import AbsenceCause, LogProgress
-from forensics.model.partition.states import State, not_after
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.partition.windows import Window, within_life
 from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Outage
 from forensics.model.presence.process_errors import of_fetcher
 from forensics.model.record import Int32, Record, struct
 from forensics.model.settings.settings import is_directory_id, same_directory
-from forensics.model.times import undated_first
+from forensics.model.times import is_later, not_after, undated_first
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
@@ -227,7 +227,7 @@ class _FailedDirectory:
     def before(self, outage: Outage) -> bool:
         """Whether the replica was offline before its broker ended."""
         at = self.event.at
-        return self.of_replica and at is not None and outage.since is not None and at <= outage.since
+        return self.of_replica and not_after(at, outage.since)
 
 
 def _path(directory: str | None) -> str | None:
@@ -465,12 +465,12 @@ class _Judge:
         offline, lines = self._offline_since_start(left, outage.until, end)
         evidence = [outage.event, *lines]
         killed = outage.how == KILLED
-        long = at is not None and outage.stopped is not None and at > outage.stopped + CRASH_NOTICED
+        long = is_later(at, outage.stopped, CRASH_NOTICED)
         clause = said(
             "absence/ended",
             broker=broker,
             how=outage.ending,
-            before=killed and at is not None and outage.until is not None and at > outage.until + STOP_NOTICED_EARLY,
+            before=killed and is_later(at, outage.until, STOP_NOTICED_EARLY),
             elsewhere=killed and outage.event.cluster not in (None, self.cluster.number),
             at=outage.stopped if long else None,
             not_back=long and at is not None and outage.covers(at),

@@ -13,8 +13,8 @@ from itertools import pairwise
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.replicas import Contradiction
-from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State, not_after
-from forensics.model.times import near, undated_last
+from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State
+from forensics.model.times import near, not_after, undated_last
 from forensics.thresholds import DECISION_SENT, SAME_ISR_CHANGE
 from parsers.frozen import replace
 from parsers.kinds import Role, of

@@ -19,10 +19,11 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Fact, quote
 from forensics.model.partition.replicas import FollowerStart, LeaderStart, Replica
-from forensics.model.partition.states import State, not_after
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, Record, struct
 from forensics.model.rows import Rows
+from forensics.model.times import is_later, not_after
 from parsers.frozen import dataclass
 from parsers.kinds import By, Role, of
 
@@ -89,27 +90,23 @@ def _own(e: Event, begun: datetime) -> bool:
 def _loaded(replica: Replica, begun: datetime | None, created: Event) -> bool:
     """Whether the process had loaded a log with records before: what removed that log may not be in the evidence."""
     loads = (e for e in replica.events if e.event == "log-load" and e.log_end_offset)
-    return any(None not in (e.at, begun, created.at) and begun <= e.at < created.at for e in loads)  # type: ignore[operator]
+    return any(is_later(created.at, e.at) and not_after(begun, e.at) for e in loads)
 
 
 def _log_begins(broker: int, begun: datetime | None, cluster: Cluster) -> bool:
     """No earlier process of the broker is in the evidence. If one is, it would have printed that it had the log: a broker may be in an ISR
     without a log if it ignores the controller that put it there."""
-    return all(r.begin_at is not None and begun is not None and r.begin_at >= begun for r in cluster.availability(broker).runs)
+    return all(not_after(begun, r.begin_at) for r in cluster.availability(broker).runs)
 
 
 def _in_isr(replica: Replica, begun: datetime, created: Event, timeline: PartitionTimeline) -> State | None:
     """The last state with the broker in the ISR before the process began. None if there is none, or if the replica was removed from the
     assignment since."""
-    states = [s for s in timeline.states if s.at is not None and created.at is not None and s.at < created.at]
+    states = [s for s in timeline.states if is_later(created.at, s.at)]
     starts = [s for s in replica.starts if s.at is not None and s.at >= begun]
-    in_isr = (n for n in reversed(range(len(states))) if _before(states[n], begun) and replica.broker in states[n].isr)
+    in_isr = (n for n in reversed(range(len(states))) if is_later(begun, states[n].at) and replica.broker in states[n].isr)
     last = next((n for n in in_isr if not any(_came_after(states[n], start) for start in starts)), None)
     return None if last is None or any(s.replicas and replica.broker not in s.replicas for s in states[last:]) else states[last]
-
-
-def _before(state: State, begun: datetime) -> bool:
-    return state.at is not None and state.at < begun
 
 
 def _came_after(state: State, start: LeaderStart | FollowerStart) -> bool:

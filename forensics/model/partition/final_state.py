@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from forensics.model.events import Event
-from forensics.model.partition.states import UNKNOWN_EPOCH, State, not_after
-from forensics.model.times import runs, undated_first
+from forensics.model.partition.states import UNKNOWN_EPOCH, State
+from forensics.model.times import not_after, runs, undated_first
 from forensics.thresholds import ISR_PROPAGATION, TOOL_RUN
 from parsers.frozen import dataclass, replace
 

@@ -20,6 +20,7 @@ from forensics.model.presence.availability import CONTROLLED, PRESUMED_CRASHED, 
 from forensics.model.settings.effective import effective, newest, number
 from forensics.model.settings.settings import BROKER, TOPIC, SettingChange
 from forensics.model.settings.versions import versions
+from forensics.model.times import is_later
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -42,7 +43,7 @@ class IsrRemoval:
         """Its own lines are in the evidence, and begin no later."""
         runs = self.availability.runs
         begin = runs[0].begin_at if runs else None
-        return bool(runs) and not (self.at is not None and begin is not None and self.at < begin - STOP_NOTICED_EARLY)
+        return bool(runs) and not is_later(begin, self.at, STOP_NOTICED_EARLY)
 
     @cached_property
     def starting(self) -> bool:

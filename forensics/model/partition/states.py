@@ -328,7 +328,3 @@ def _earlier(one: State, other: State) -> State:
 
 def _epochs(s: State) -> tuple[int, int]:
     return s.leader_epoch, s.partition_epoch or 0
-
-
-def not_after(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and other is not None and one <= other

@@ -8,12 +8,13 @@ from __future__ import annotations
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Disk
+from forensics.model.times import is_later
 from forensics.thresholds import AT_REST
 
 
 def cut_since(segment: Event | None, checkpoint: Event) -> bool:
     """The log was written after the checkpoint: it was cut since, and the next checkpoint will agree."""
-    return segment is not None and segment.at is not None and checkpoint.at is not None and segment.at > checkpoint.at
+    return segment is not None and is_later(segment.at, checkpoint.at)
 
 
 def taken_alive(broker: int, checkpoint: Event, cluster: Cluster) -> bool:

@@ -51,9 +51,9 @@ from forensics.model.partition.replicas import (
     disk,
     history,
 )
-from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
+from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states
 from forensics.model.settings.versions import versions
-from forensics.model.times import undated_first
+from forensics.model.times import is_later, not_after, undated_first
 from parsers.cached import cached_property
 from parsers.frozen import dataclass, replace
 from parsers.kinds import ON_DISK, STARTS, By, Role, named, of
@@ -424,7 +424,7 @@ def _after_restart(key: tuple[int, int], number: int, start: LeaderStart, state:
 def _brought(start: int, at: datetime | None, replica: Replica | None) -> bool:
     """Whether the entry in the leader's epoch file came from elsewhere: before it knew of any epoch, the leader had loaded a longer log."""
     loads = replica.loads if replica is not None else ()
-    return any(x.epoch is None and x.offset > start and x.at is not None and at is not None and x.at < at for x in loads)
+    return any(x.epoch is None and x.offset > start and is_later(at, x.at) for x in loads)
 
 
 def _state_at(start: LeaderStart, states: Sequence[State]) -> State | None:

@@ -21,7 +21,7 @@ from forensics.model.message import Message, Value, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.availability import CONTROLLED, is_own_log_line
-from forensics.model.times import begins, undated_first
+from forensics.model.times import begins, not_after, undated_first
 from forensics.thresholds import BRIEF_S, CRASH_NOTICED, MAX_SEPARATE_WINDOWS, STOP_NOTICED_EARLY, STOPPED_TOGETHER
 from parsers.frozen import dataclass, replace
 
@@ -234,7 +234,7 @@ def _closed(window: Window, timeline: PartitionTimeline) -> Window:
     epoch = window.states[-1].leader_epoch
     begun = timeline.of("leader-start", "follower-start", "fetcher-added")
     led = (e for e in begun if e.leader_epoch is not None and e.leader_epoch > epoch and e.leader != -1)
-    over = next((e for e in led if e.at is not None and window.start is not None and e.at >= window.start), None)
+    over = next((e for e in led if not_after(window.start, e.at)), None)
     return replace(window, end=over.at, seen=True) if over is not None else window
 
 

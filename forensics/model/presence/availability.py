@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 from forensics.model.events import Event
 from forensics.model.message import Message, said
-from forensics.model.times import Span, overlap, undated_first
+from forensics.model.times import Span, is_later, not_after, overlap, undated_first
 from forensics.thresholds import (
     CLOCK_TOLERANCE,
     CONNECTION_FAILS_AT_ONCE,
@@ -205,7 +205,7 @@ class _RunReader:
     # Each reader returns whether the line may be the last line of the current run.
 
     def _fatal_error(self, event: Event) -> bool:
-        if event.reason == "locked" and self.second_exits_by is not None and event.at is not None and event.at <= self.second_exits_by:
+        if event.reason == "locked" and not_after(event.at, self.second_exits_by):
             return False  # its last error repeats the exception
         if event.reason == "locked" or (self.phase != "up" and ID_TAKEN.search(event.key or "") and self._previous_may_run()):
             if self.runs and self.phase != "up":
@@ -239,7 +239,7 @@ class _RunReader:
         return self.phase in _STARTING or (self.phase == "up" and (event.value or "").endswith("startup"))
 
     def _last_line(self, event: Event) -> bool:
-        exited = self.exited is not None and event.at is not None and event.at <= self.exited
+        exited = not_after(event.at, self.exited)
         return not exited and not self._of_second_process(event)
 
     def _process_starting(self, event: Event) -> bool:
@@ -329,7 +329,7 @@ class _RunReader:
 
     def _of_second_process(self, event: Event) -> bool:
         """Whether the line is from a second process that ends because the log directories are locked or its broker id is taken."""
-        if event.event in _OF_HOOK and event.at is not None and self.hook_ends_by is not None and event.at < self.hook_ends_by:
+        if event.event in _OF_HOOK and is_later(self.hook_ends_by, event.at):
             return True
         if self.second_exits_by is None or event.at is None or event.at >= self.second_exits_by:
             return False
@@ -359,7 +359,7 @@ class _RunReader:
         if self.phase != "given up":
             self.phase = "up"
         ended = self.current.end_at if self.current is not None and self.current.outcome in ("stopped", "failed") else None
-        if ended is not None and event.at is not None and event.at > ended + FAILED_START_ENDS:
+        if is_later(event.at, ended, FAILED_START_ENDS):
             self.phase, self.current = "up", None  # the start of this process is not in the log
         return self._run()
 

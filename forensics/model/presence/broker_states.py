@@ -24,7 +24,7 @@ from forensics.model.presence import crash_times
 from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Availability, BrokerRun, Outage
 from forensics.model.presence.crash_times import CrashTime, CrashTimes
 from forensics.model.record import Int32, Record
-from forensics.model.times import begins
+from forensics.model.times import begins, is_later
 from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
@@ -173,7 +173,7 @@ def _up_and_stopping(node: Node, run: BrokerRun, begin: datetime | None, over: d
     stop = run.stop.at if run.stop is not None and run.stop is not run.end else None
     end = stop if stop is not None and (begin is None or stop >= begin) else over
     yield StateSpan(node.id, UP, begin, end, evidence=quote(run.begin, run.last_seen))
-    if end is not over and end is not None and over is not None and over > end:
+    if end is not over and is_later(over, end):
         yield StateSpan(node.id, STOPPING, end, over, evidence=quote(run.stopping, run.end))
 
 

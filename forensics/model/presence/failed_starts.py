@@ -15,6 +15,7 @@ from datetime import datetime
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.presence.availability import ENDS_PROCESS, HALTING, ID_TAKEN, LAST_ERROR, LAST_OF_HOOK
+from forensics.model.times import is_later
 from forensics.thresholds import STOPPED_AGAIN
 from parsers.kinds import Role, named, of
 
@@ -82,7 +83,7 @@ def up_again(node: int, after: datetime | None, cluster: Cluster) -> Event | Non
     evidence shows that it was up."""
     for later in (cluster, *cluster.later):
         for run in later.availability(node).runs:
-            if run.outcome != "failed" and run.begin_at is not None and after is not None and run.begin_at > after and run.up is not None:
+            if run.outcome != "failed" and is_later(run.begin_at, after) and run.up is not None:
                 return run.up
     known = cluster.nodes.get(node)
     return cluster.next_of(node, after, "broker-started") if known is not None and not known.broker else None

@@ -24,7 +24,7 @@ from forensics.model.presence.availability import ENDS_PROCESS, HALTING
 from forensics.model.presence.failed_starts import errors_of_starts, failed_starts
 from forensics.model.presence.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
 from forensics.model.rows import Rows
-from forensics.model.times import near
+from forensics.model.times import near, not_after
 from forensics.thresholds import (
     CONNECTS_AGAIN,
     CRASH_NOTICED,
@@ -330,7 +330,7 @@ def followers_to_remove(errors: Sequence[Event], timeline: PartitionTimeline, cl
     first."""
     first, until = errors[0], errors[-1].last_at
     shrinks = (e for e in timeline.of("isr-shrink") if e.writer == first.writer and e.at is not None)
-    tried = [e for e in shrinks if e.at is not None and until is not None and e.at <= until][-1:]
+    tried = [e for e in shrinks if not_after(e.at, until)][-1:]
     followers = tuple(sorted({b for e in tried for b in {*(e.previous_isr or ())} - {*(e.isr or ())}}))
     lost = (e.at for e in cluster.of("session-expired") if e.writer == first.writer)
     return {
@@ -338,7 +338,7 @@ def followers_to_remove(errors: Sequence[Event], timeline: PartitionTimeline, cl
         **({"severity": "high"} if followers else {}),
         "removed": followers,
         "until": until,
-        "session_lost": any(at is not None and first.at is not None and at <= first.at for at in lost),
+        "session_lost": any(not_after(at, first.at) for at in lost),
     }
 
 

@@ -37,6 +37,7 @@ from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.availability import availability_reports
+from forensics.model.times import not_after
 from forensics.proof.aftermath import aftermath
 from forensics.rules import rule_of
 from forensics.thresholds import FENCED_BEFORE
@@ -135,7 +136,7 @@ class Wording:
 
     def why_absent(self, broker: int, state: State) -> str:
         """Why a broker left the leadership or the ISR, according to its own run, or else to the controller."""
-        if self.deleted is not None and state.at is not None and state.at >= self.deleted:
+        if not_after(self.deleted, state.at):
             return "topic is being deleted"
         absence = absences(self.timeline, self.cluster).of(broker, state)
         if absence.cause in _ALIVE and (why := self._fenced(broker, state.at)) is not None:
