@@ -12,7 +12,7 @@ from forensics.case.tables import BY_NAME, PROOF, SCHEMA
 from forensics.model.findings import CONFIDENCES, LEVELS
 from forensics.model.presence.broker_states import STATES
 from forensics.output.json_schema import Schema, document, of_field, record
-from forensics.proof.verdict import NO, REMOVED_CELLS, VERDICTS, YES
+from forensics.proof.verdict import REMOVED_CELLS, VERDICTS, Cell
 from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.document_schema import CELL_WORDS, HANDOVERS, INCIDENT, KIND, LOGS, SOURCES
 from forensics.views.story.step import STATUSES, TONES
@@ -26,7 +26,7 @@ _WORDS: Mapping[str, Mapping[str, Collection[str]]] = {
     "broker_states": {"state": tuple(STATES)},
     "facts": {"event": tuple(EVENTS)},
     "partitions": {"verdict": VERDICTS},
-    PROOF: {"kind": HANDOVERS, **CELL_WORDS, **dict.fromkeys(REMOVED_CELLS[2:], (YES, NO))},
+    PROOF: {"kind": HANDOVERS, **CELL_WORDS, **dict.fromkeys(REMOVED_CELLS[2:], (Cell.YES, Cell.NO))},
     "judged": _OF_FINDING,
     "checkpoints": {"verdict": (ODD, DIFFER, AGREE, SINGLE)},
     "steps": {"tone": TONES, "status": STATUSES},

@@ -19,8 +19,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import PLACES, Evidence, Finding, Place, Purpose, Salvageable, places
 from forensics.model.message import Message, Range, Value, decoded, joined
 from forensics.model.rows import Rows
-from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION
-from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.proof.verdict import FOREIGN, HW_TRUNCATION, INTACT, LOST, TAIL, TAIL_CUT, UNCLEAN_ELECTION, UNKNOWN
 from forensics.rules import named_in_steps, rule_of
 from forensics.thresholds import ISR_TOLERANCE
 from parsers.cached import cached_property

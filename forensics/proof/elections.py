@@ -24,7 +24,7 @@ from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
 from forensics.model.partition.timeline import PartitionTimeline, Term, aims, cached_on_timeline
 from forensics.model.settings.effective import effective, number
 from forensics.model.settings.versions import Version, versions
-from forensics.proof.verdict import RUNNING, Handover
+from forensics.proof.verdict import Cell, Handover
 from forensics.thresholds import SAME_UNCLEAN_ELECTION_S
 from parsers.frozen import dataclass
 from parsers.kinds import named
@@ -67,7 +67,7 @@ def _committed_before(joined: State, rows: Sequence[Handover]) -> Iterator[int |
     """Upper bounds of the offsets that were committed when the leader of this state began to lead. A leader whose process led on in a later
     leader epoch kept its high watermark."""
     earlier = (r for r in reversed(rows) if r.leader_epoch <= joined.leader_epoch)
-    began = next((r for r in earlier if r.old_leader != r.new_leader or not r.process.only(RUNNING) or r.unseen.at_most != 0), None)
+    began = next((r for r in earlier if r.old_leader != r.new_leader or not r.process.only(Cell.RUNNING) or r.unseen.at_most != 0), None)
     if began is not None and began.new_leader == joined.leader:
         yield from (began.high_watermark.at_most, began.new_log_end.at_most, 0 if began.leader_epoch == 0 else None)
 

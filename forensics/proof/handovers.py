@@ -39,7 +39,6 @@ from forensics.model.partition.timeline import PartitionTimeline, Term, cached_o
 from forensics.model.presence.availability import CONTROLLED
 from forensics.model.times import is_later, not_after
 from forensics.proof.acknowledged import excuse
-from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.contradictions import of_row, second_witness, what
 from forensics.proof.elections import LAST_UNCHECKED, by_order
 from forensics.proof.foreign_logs import inherited
@@ -51,31 +50,18 @@ from forensics.proof.removed import RemovedRange, likely_start, nothing_written_
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from forensics.proof.verdict import (
     BEGIN,
-    BY_EPOCH,
-    BY_HIGH_WATERMARK,
     CHANGE,
-    CLEAN,
-    CRASHED,
-    CUT,
-    DAMAGED,
     EITHER,
-    ELIGIBLE,
     END,
-    IN_ISR,
-    KEPT,
-    NO,
-    NONE,
-    OUTSIDE,
-    RECOVERED,
     RESTART,
-    RUNNING,
-    STOPPED,
-    WIPED,
-    YES,
+    TAILS,
+    UNCLEAN_ELECTION,
+    Cell,
     Handover,
     Interval,
     Possible,
     Removed,
+    cause,
     losses,
     removed_range,
 )
@@ -319,13 +305,13 @@ def _election(row: _Draft, t: LeaderTransition) -> _Draft:
     election = t.election
     if t.term.restart or election is None:
         leads_on = t.before is not None and (t.term.restart or t.in_sync)
-        return row.narrowed(election=_only(IN_ISR)) if leads_on else row
+        return row.narrowed(election=_only(Cell.IN_ISR)) if leads_on else row
     if election.unclean:
-        values = (OUTSIDE,) if election.confidence == "certain" else (OUTSIDE, IN_ISR)
+        values = (Cell.OUTSIDE,) if election.confidence == "certain" else (Cell.OUTSIDE, Cell.IN_ISR)
         row = row.noted("election", said("handover/outside-isr", leader=t.leader, why=election.why))
         return row.narrowed(election=Possible.of(*values, evidence=election.evidence))
     if election.clean is not None:
-        return row.narrowed(election=Possible.of(IN_ISR, ELIGIBLE, evidence=election.evidence))
+        return row.narrowed(election=Possible.of(Cell.IN_ISR, Cell.ELIGIBLE, evidence=election.evidence))
     return row.noted("election", said("handover/unknown-election", leader=t.leader, why=election.why))
 
 
@@ -340,13 +326,13 @@ def _new_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
 
 def _process(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.kept_running or (t.same_leader and not _hidden_restart(t)):
-        return row.narrowed(process=_only(RUNNING))
+        return row.narrowed(process=_only(Cell.RUNNING))
     if t.stopped_cleanly:
-        return row.narrowed(process=_only(STOPPED))
+        return row.narrowed(process=_only(Cell.STOPPED))
     if t.crashed or t.leader_recovered:
         lost = said("handover/leader-crashed", leader=t.leader, leader_epoch=t.term.epoch)
         since = would_show(t.leader, t.cluster, ORDER) and t.restarted_since_in_sync(t.leader)
-        return (row.narrowed(process=_only(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
+        return (row.narrowed(process=_only(Cell.CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
     shown = would_show(t.leader, t.cluster, LOG, PROCESS, *PLACED, until=t.term.at, of=t.timeline)
     outage = t.cluster.availability(t.leader).outage(t.term.at) if t.term.at is not None and not t.prints_start else None
     if shown and outage is not None:
@@ -385,16 +371,16 @@ def _log(row: _Draft, t: LeaderTransition) -> _Draft:
     """A process that was not restarted keeps its log, and a clean stop preserves the log for the next process. A crash may leave any part
     of it."""
     if t.emptied:
-        return row.narrowed(log=_only(WIPED)).noted("log", _empty(t))
+        return row.narrowed(log=_only(Cell.WIPED)).noted("log", _empty(t))
     if t.cut is not None:
-        return row.narrowed(log=_only(CUT))
-    if row.process.only(RUNNING) and t.same_leader:
-        return row.narrowed(log=_only(KEPT))
+        return row.narrowed(log=_only(Cell.CUT))
+    if row.process.only(Cell.RUNNING) and t.same_leader:
+        return row.narrowed(log=_only(Cell.KEPT))
     if t.leader_recovered:
-        lost = DAMAGED if t.damaged else RECOVERED
+        lost = Cell.DAMAGED if t.damaged else Cell.RECOVERED
         kept = t.perhaps_joined_since or not (t.damaged or t.came_back_shorter(t.leader))
-        return row.narrowed(log=_only(KEPT, lost) if kept else _only(lost))
-    return row.narrowed(log=_only(KEPT)) if t.log_intact else row
+        return row.narrowed(log=_only(Cell.KEPT, lost) if kept else _only(lost))
+    return row.narrowed(log=_only(Cell.KEPT)) if t.log_intact else row
 
 
 def _empty(t: LeaderTransition) -> Message:
@@ -402,7 +388,7 @@ def _empty(t: LeaderTransition) -> Message:
 
 
 def _truncation(row: _Draft, t: LeaderTransition) -> _Draft:
-    return row.narrowed(truncation=_only(BY_EPOCH if t.timeline.has_epochs else BY_HIGH_WATERMARK))
+    return row.narrowed(truncation=_only(Cell.BY_EPOCH if t.timeline.has_epochs else Cell.BY_HIGH_WATERMARK))
 
 
 # removals from logs
@@ -412,7 +398,7 @@ def _removed(row: _Draft, t: LeaderTransition) -> _Draft:
     """Parts of logs that the new leader did not have."""
     found = tuple(_removed_of(piece, t) for piece in t.pieces)
     alone = bool(found) and t.lost_end_alone
-    return row.put("removed", found).narrowed(last_isr_member_lost_tail=_only(YES if alone else NO))
+    return row.put("removed", found).narrowed(last_isr_member_lost_tail=_only(Cell.YES if alone else Cell.NO))
 
 
 def _removed_of(piece: RemovedRange, t: LeaderTransition) -> Removed:
@@ -436,9 +422,9 @@ def _removed_of(piece: RemovedRange, t: LeaderTransition) -> Removed:
         Interval(low, piece.start, marks or removal.evidence, removal.evidence),
         Interval(end, end if exact and witnessed is None else None, removal.evidence, removal.evidence),
         exact_end=removal.exact,
-        written_before_handover=_only(YES) if sure else EITHER,
-        lost_in_this_handover=EITHER if piece.several or maybe_brought else _only(YES),
-        from_other_topic=_only(YES if t.foreign else NO),
+        written_before_handover=_only(Cell.YES) if sure else EITHER,
+        lost_in_this_handover=EITHER if piece.several or maybe_brought else _only(Cell.YES),
+        from_other_topic=_only(Cell.YES if t.foreign else Cell.NO),
         likely_start=likely,
         evidence=(*removal.evidence, *piece.seen),
         removal=removal,
@@ -490,7 +476,7 @@ def _unexplained_truncations(row: _Draft, t: LeaderTransition) -> _Draft:
     for one, other in _leader_changes(t.timeline, t.cluster).get(t.term.epoch, ()):
         if other.at is not None and not would_show(one.leader, t.cluster, LOG, PROCESS, READ, since=other.at):
             return row.noted("unexplained_truncations", said("handover/log-begins-later", leader=one.leader, leader_epoch=one.leader_epoch))
-    return row.narrowed(unexplained_truncations=_only(NO))
+    return row.narrowed(unexplained_truncations=_only(Cell.NO))
 
 
 @cached_on_timeline
@@ -529,9 +515,9 @@ def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
 def _sole_restart(row: _Draft, t: LeaderTransition) -> _Draft:
     """Restarts of a lone in-sync replica in the term that ends here."""
     if t.before is None:
-        return row.narrowed(sole_restart=_only(NONE))
+        return row.narrowed(sole_restart=_only(Cell.NONE))
     row = _restarts(row, _lone_states(t.timeline, t.cluster).get(t.term.order, ()), t.timeline, t.cluster)
-    return row.noted("sole_restart", _empty(t)) if "sole_restart" in row.notes and row.log.only(WIPED) else row
+    return row.noted("sole_restart", _empty(t)) if "sole_restart" in row.notes and row.log.only(Cell.WIPED) else row
 
 
 @cached_on_timeline
@@ -559,7 +545,7 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
             return row.noted("sole_restart", said("handover/sole-crashed", broker=broker))
         if _restarted_unclean(state, timeline, cluster):
             return row.noted("sole_restart", said("handover/sole-restarted", broker=broker))
-    return row.narrowed(sole_restart=_only(NONE, CLEAN))
+    return row.narrowed(sole_restart=_only(Cell.NONE, Cell.CLEAN))
 
 
 def _recovers(state: State, timeline: PartitionTimeline) -> bool:
@@ -616,8 +602,8 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
         row = _observed_marks(row, t, found[1].end.at_least)
     if _had_all(row, t):
         top = found[0].start.at_most if found is not None else row.new_log_end.at_most
-        return row.narrowed(had_all=_only(YES), high_watermark=Interval(0, top))
-    if row.election.only(IN_ISR, ELIGIBLE) and t.joined_behind is not None:
+        return row.narrowed(had_all=_only(Cell.YES), high_watermark=Interval(0, top))
+    if row.election.only(Cell.IN_ISR, Cell.ELIGIBLE) and t.joined_behind is not None:
         version = ".".join(map(str, LAST_UNCHECKED))  # KAFKA-7128
         behind = said("handover/joined-behind", broker=t.leader, leader_epoch=t.joined_behind.leader_epoch, version=version)
         row = row.noted("high_watermark", behind)
@@ -632,7 +618,7 @@ def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
         row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
     before = t.term.before
     if t.commits_alone and before is not None:
-        return row.narrowed(sole_commit=_only(YES), high_watermark=Interval(end, None, (before.event,)))
+        return row.narrowed(sole_commit=_only(Cell.YES), high_watermark=Interval(end, None, (before.event,)))
     reached = reached_by_isr(t.term, t.timeline)
     if reached is not None and before is not None:
         row = row.narrowed(high_watermark=Interval(reached, None, (before.event,)))
@@ -641,9 +627,9 @@ def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
 
 def _had_all(row: _Draft, t: LeaderTransition) -> bool:
     """The new leader came from the ISR with all of its log."""
-    if not row.election.only(IN_ISR, ELIGIBLE) or not row.log.only(KEPT) or t.crashed or t.before is None:
+    if not row.election.only(Cell.IN_ISR, Cell.ELIGIBLE) or not row.log.only(Cell.KEPT) or t.crashed or t.before is None:
         return False
-    if row.sole_commit.only(YES) or t.joined_behind is not None:
+    if row.sole_commit.only(Cell.YES) or t.joined_behind is not None:
         return False
     found = removed_range(row)
     if found is None:
@@ -656,7 +642,7 @@ def _had_all(row: _Draft, t: LeaderTransition) -> bool:
 def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
     """Another member of the ISR, whose process was not restarted, followed the new leader: the high watermark was not beyond its log.
     Before leader epochs a follower whose high watermark is beyond its leader's log prints that it resets its fetch offset."""
-    if not row.election.only(IN_ISR, ELIGIBLE) or t.term.before is None:
+    if not row.election.only(Cell.IN_ISR, Cell.ELIGIBLE) or t.term.before is None:
         return row
     for broker in t.term.before.isr:
         starts = t.timeline.replicas[broker].follower_starts if broker != t.leader and broker in t.timeline.replicas else ()
@@ -670,8 +656,8 @@ def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
             and would_show(broker, t.cluster, ORDER)
         ):
             row = row.narrowed(high_watermark=Interval(0, follows.offset, (), (follows.event,)))
-            if row.truncation.only(BY_HIGH_WATERMARK):
-                row = row.narrowed(had_all=Possible.of(YES, evidence=(follows.event,)))
+            if row.truncation.only(Cell.BY_HIGH_WATERMARK):
+                row = row.narrowed(had_all=Possible.of(Cell.YES, evidence=(follows.event,)))
     return row
 
 
@@ -680,14 +666,14 @@ def _resent(row: _Draft, t: LeaderTransition) -> _Draft:
     parts = list(losses(0, row))
     had = any(part.committed for part in parts)
     for part in parts:
-        if part.committed is True or part.end is None or (part.committed is None and row.election.only(OUTSIDE)):
+        if part.committed is True or part.end is None or (part.committed is None and row.election.only(Cell.OUTSIDE)):
             continue
         exact = t.longest is not None and t.longest.exact
         because, weighed = excuse(Range(part.start, part.end), exact, part.committed is False, t)
         of_tail = cause(row, part.committed, any_committed=had) in (*TAILS, UNCLEAN_ELECTION)
         if of_tail and (because is not None or not weighed):
             return row.put("resent_because", because)
-    return row.narrowed(resent=_only(NO))
+    return row.narrowed(resent=_only(Cell.NO))
 
 
 STEPS: tuple[Step, ...] = (
@@ -735,7 +721,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     elif not t.prints_start and is_later(last.at, shown_until):
         row = row.noted("unexplained_truncations", said("handover/logs-end", leader=last.leader, leader_epoch=last.epoch))
     else:
-        row = row.narrowed(unexplained_truncations=_only(NO))
+        row = row.narrowed(unexplained_truncations=_only(Cell.NO))
     disk = next((d for broker, d in timeline.collected_logs.items() if broker == timeline.standing.leader), None)
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)

@@ -13,7 +13,6 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.availability import is_own_log_line
 from forensics.model.times import is_later, not_after
-from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
 from forensics.proof.last_copies import last_copies_gone
 from forensics.proof.verdict import (
@@ -27,6 +26,7 @@ from forensics.proof.verdict import (
     Lost,
     Open,
     Verdict,
+    cause,
     conflicts,
     verdict,
 )

@@ -18,26 +18,27 @@ from forensics.model.message import Message, Range
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
-from forensics.proof.causes import EMPTY, FOREIGN, HW_TRUNCATION, TAIL, UNFLUSHED, UNKNOWN, cause, suspected_outside
 from forensics.proof.handovers import transitions
 from forensics.proof.pre_kip101 import cut_after
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.verdict import (
-    ELIGIBLE,
-    IN_ISR,
-    NO,
+    EMPTY,
+    FOREIGN,
+    HW_TRUNCATION,
     POSSIBLE,
     PROBABLE,
     STRENGTH,
-    WIPED,
-    YES,
+    TAIL,
+    UNFLUSHED,
+    UNKNOWN,
+    Cell,
     Handover,
     Lost,
+    cause,
     removed_range,
+    suspected_outside,
 )
-from forensics.proof.verdict import (
-    losses as lost_in,
-)
+from forensics.proof.verdict import losses as lost_in
 from parsers.frozen import dataclass
 
 
@@ -126,7 +127,7 @@ class Loss:
     @property
     def weighed(self) -> bool:
         """Whether it could be decided if the records had been acknowledged to a producer."""
-        return self.row.resent.only(NO) or self.row.resent_because is not None
+        return self.row.resent.only(Cell.NO) or self.row.resent_because is not None
 
     @property
     def high_watermark(self) -> int | None:
@@ -213,7 +214,7 @@ def _by_holder(part: LostPart, transition: LeaderTransition) -> Iterator[LostPar
 def _below(row: Handover, part: Lost) -> Below | None:
     """Records that may be gone below the proven start: down to the offset up to which the new leader is known to have had the log."""
     found = removed_range(row)
-    if found is None or found[0].start.exact or not found[0].lost_in_this_handover.only(YES) or found[0].start.at_least >= part.start:
+    if found is None or found[0].start.exact or not found[0].lost_in_this_handover.only(Cell.YES) or found[0].start.at_least >= part.start:
         return None
     if part.committed is not False and not suspected_outside(row):
         return None
@@ -275,7 +276,7 @@ def _deposed(row: Handover, transition: LeaderTransition, before: Term, follows:
     cut = cut_after(before.leader, follows, transition.timeline)
     if refused and cut is not None and cut.offset is not None:
         evidence = (*before.evidence[-1:], *transition.term.evidence, *refused[:2], follows, cut)
-        committed = False if row.election.only(IN_ISR, ELIGIBLE) and transition.joined_behind is None else None
+        committed = False if row.election.only(Cell.IN_ISR, Cell.ELIGIBLE) and transition.joined_behind is None else None
         start, why = max(cut.offset, transition.term.start_offset or 0), TAIL if committed is False else UNKNOWN
         yield Doubt("alone", start, transition, (before.leader, transition.leader), evidence, why, committed)
 
@@ -314,7 +315,7 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Doubt]:
     for row, transition in transitions(timeline, cluster):
         before = _last_in_sync(transition)
         if (
-            row.log.only(WIPED)
+            row.log.only(Cell.WIPED)
             and before is not None
             and transition.before is not None
             and before.isr == (transition.leader,)

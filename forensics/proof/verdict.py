@@ -1,4 +1,5 @@
-"""The verdict on a partition: a pure function of its table of hand-overs. This file imports only the standard library.
+"""The verdict on a partition and the cause of each loss: pure functions of its table of hand-overs. This file imports only the standard
+library.
 
 A row of the table is a hand-over: a new leader, a leader whose process was restarted within its leader epoch, or one end of the evidence.
 A cell says what is still possible: offsets as an interval, everything else as a set of words. Evidence only narrows a cell; a cell that
@@ -32,13 +33,18 @@ STRENGTH = (POSSIBLE, PROBABLE, CERTAIN)
 
 BEGIN, CHANGE, RESTART, END = "begin", "leader-change", "restart", "end"
 """Kinds of rows: the first leader in evidence, another leader or leader epoch, the same leader after a restart, the end of the evidence."""
-YES, NO = "yes", "no"
-IN_ISR, ELIGIBLE, OUTSIDE = "in-isr", "eligible", "outside"
-RUNNING, STOPPED, CRASHED = "kept-running", "stopped", "crashed"
-KEPT, RECOVERED, DAMAGED, CUT, WIPED = "kept", "recovered", "damaged", "cut-to-high-watermark", "wiped"
-"""States of a log: whole; without an unflushed tail; cut at damaged records below the flushed part; cut to its high watermark; empty."""
-NONE, CLEAN, UNCLEAN = "none", "clean", "unclean"
-BY_EPOCH, BY_HIGH_WATERMARK = "leader-epoch", "high-watermark"
+
+
+class Cell:
+    """Words of the cells of a row."""
+
+    YES, NO = "yes", "no"
+    IN_ISR, ELIGIBLE, OUTSIDE = "in-isr", "eligible", "outside"
+    RUNNING, STOPPED, CRASHED = "kept-running", "stopped", "crashed"
+    KEPT, RECOVERED, DAMAGED, CUT, WIPED = "kept", "recovered", "damaged", "cut-to-high-watermark", "wiped"
+    """States of a log: whole; without an unflushed tail; cut at damaged records below the flushed part; cut to its high watermark; empty."""
+    NONE, CLEAN, UNCLEAN = "none", "clean", "unclean"
+    BY_EPOCH, BY_HIGH_WATERMARK = "leader-epoch", "high-watermark"
 
 
 # cells
@@ -105,12 +111,12 @@ class Possible:
         return bool(self.values) and self.values <= {*values}
 
 
-EITHER = Possible.of(YES, NO)
-ANY_ELECTION = Possible.of(IN_ISR, ELIGIBLE, OUTSIDE)
-ANY_PROCESS = Possible.of(RUNNING, STOPPED, CRASHED)
-ANY_LOG = Possible.of(KEPT, RECOVERED, DAMAGED, CUT, WIPED)
-ANY_RESTART = Possible.of(NONE, CLEAN, UNCLEAN)
-ANY_TRUNCATION = Possible.of(BY_EPOCH, BY_HIGH_WATERMARK)
+EITHER = Possible.of(Cell.YES, Cell.NO)
+ANY_ELECTION = Possible.of(Cell.IN_ISR, Cell.ELIGIBLE, Cell.OUTSIDE)
+ANY_PROCESS = Possible.of(Cell.RUNNING, Cell.STOPPED, Cell.CRASHED)
+ANY_LOG = Possible.of(Cell.KEPT, Cell.RECOVERED, Cell.DAMAGED, Cell.CUT, Cell.WIPED)
+ANY_RESTART = Possible.of(Cell.NONE, Cell.CLEAN, Cell.UNCLEAN)
+ANY_TRUNCATION = Possible.of(Cell.BY_EPOCH, Cell.BY_HIGH_WATERMARK)
 
 
 # rows
@@ -215,12 +221,12 @@ def conflicts(row: Handover) -> list[str]:
     """Names of the row's empty cells, and `had_all` if committed records are known that the new leader did not have."""
     found = [name for name, cell in zip(CELLS, _cells(row), strict=True) if cell.conflict]
     found += [name for r in row.removed for name in REMOVED_CELLS if getattr(r, name).conflict]
-    return [*found, "had_all"] if row.had_all.only(YES) and (_lacked_committed(row) or _old_kept_more(row)) else found
+    return [*found, "had_all"] if row.had_all.only(Cell.YES) and (_lacked_committed(row) or _old_kept_more(row)) else found
 
 
 def _lacked_committed(row: Handover) -> bool:
     return any(
-        _proven(r) and r.lost_in_this_handover.only(YES) and (r.start.at_most or 0) < row.high_watermark.at_least for r in row.removed
+        _proven(r) and r.lost_in_this_handover.only(Cell.YES) and (r.start.at_most or 0) < row.high_watermark.at_least for r in row.removed
     )
 
 
@@ -229,7 +235,7 @@ def _old_kept_more(row: Handover) -> bool:
     cut."""
     end = row.new_log_end.at_most
     more = end is not None and end < row.old_log_end.at_least and not row.removed
-    return more and row.kind == CHANGE and row.truncation.only(BY_HIGH_WATERMARK)
+    return more and row.kind == CHANGE and row.truncation.only(Cell.BY_HIGH_WATERMARK)
 
 
 # verdict
@@ -304,7 +310,7 @@ def _unbounded(row: Handover, known: Sequence[Removed], end: int) -> bool:
     furthest = [r for r in known if r.end.at_least == end]
     if any(r.broker == row.old_leader and r.how in ("restart", "empty") and r.end.exact for r in furthest):
         return False
-    crashed = not row.sole_restart.only(NONE, CLEAN) or not row.last_isr_member_lost_tail.only(NO)
+    crashed = not row.sole_restart.only(Cell.NONE, Cell.CLEAN) or not row.last_isr_member_lost_tail.only(Cell.NO)
     return crashed or all(r.end.at_most is None for r in furthest)
 
 
@@ -346,13 +352,13 @@ def _committed(claims: Iterable[tuple[bool | None, str]]) -> bool | None:
 def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, str]:
     """Commitment and confidence by one removal: committed below the high watermark; never committed above its highest possible value, or
     if the new leader had all committed records."""
-    mark, here = row.high_watermark, removed.lost_in_this_handover.only(YES)
+    mark, here = row.high_watermark, removed.lost_in_this_handover.only(Cell.YES)
     committed = None
     if here and offset < mark.at_least:
         committed = True
-    elif here and (row.had_all.only(YES) or (mark.at_most is not None and offset >= mark.at_most)):
+    elif here and (row.had_all.only(Cell.YES) or (mark.at_most is not None and offset >= mark.at_most)):
         committed = False
-    if not removed.written_before_handover.only(YES) or (committed is not True and not row.resent.only(NO)):
+    if not removed.written_before_handover.only(Cell.YES) or (committed is not True and not row.resent.only(Cell.NO)):
         return committed, POSSIBLE
     return committed, CERTAIN if here and row.new_log_end.at_most is not None else PROBABLE
 
@@ -373,9 +379,9 @@ def open_cells(row: Handover) -> Iterator[str]:
         yield "contradictions"
     if row.unseen.at_most != 0:
         yield "unseen"
-    if not row.sole_restart.only(NONE, CLEAN):
+    if not row.sole_restart.only(Cell.NONE, Cell.CLEAN):
         yield "sole_restart"
-    if not row.unexplained_truncations.only(NO):
+    if not row.unexplained_truncations.only(Cell.NO):
         yield "unexplained_truncations"
     if any(_more_removed(row, r) for r in row.removed):
         yield "removed"
@@ -390,14 +396,14 @@ def _more_removed(row: Handover, removed: Removed) -> bool:
     if not _proven(removed):
         return removed.end.at_most is None or removed.start.at_least < removed.end.at_most
     mark = row.high_watermark.at_most
-    above = row.had_all.only(YES) or (mark is not None and removed.start.at_least >= mark)
-    return not (removed.start.exact and removed.end.exact) and not (above and removed.lost_in_this_handover.only(YES))
+    above = row.had_all.only(Cell.YES) or (mark is not None and removed.start.at_least >= mark)
+    return not (removed.start.exact and removed.end.exact) and not (above and removed.lost_in_this_handover.only(Cell.YES))
 
 
 def _open_in_handover(row: Handover) -> Iterator[str]:
-    if row.old_leader == row.new_leader and row.log.only(KEPT):
+    if row.old_leader == row.new_leader and row.log.only(Cell.KEPT):
         return  # it leads on with the log that it had
-    if not row.had_all.only(YES) and not _ends_suffice(row):
+    if not row.had_all.only(Cell.YES) and not _ends_suffice(row):
         yield _undecided(row)
     if removed_range(row) is None and not _old_end_suffices(row):
         yield "old_log_end"
@@ -405,11 +411,11 @@ def _open_in_handover(row: Handover) -> Iterator[str]:
 
 def _undecided(row: Handover) -> str:
     """The first open cell among those that `had_all` relies on."""
-    if not row.election.only(IN_ISR, ELIGIBLE):
+    if not row.election.only(Cell.IN_ISR, Cell.ELIGIBLE):
         return "election"
-    if row.log.only(KEPT):
+    if row.log.only(Cell.KEPT):
         return "high_watermark"
-    return "log" if row.process.only(RUNNING, STOPPED) or row.process.only(CRASHED) else "process"
+    return "log" if row.process.only(Cell.RUNNING, Cell.STOPPED) or row.process.only(Cell.CRASHED) else "process"
 
 
 def _ends_suffice(row: Handover) -> bool:
@@ -423,7 +429,56 @@ def _old_end_suffices(row: Handover) -> bool:
     end = row.old_log_end.at_most
     if end is None:
         return False
-    return end <= row.new_log_end.at_least or (row.truncation.only(BY_HIGH_WATERMARK) and row.had_all.only(YES))
+    return end <= row.new_log_end.at_least or (row.truncation.only(Cell.BY_HIGH_WATERMARK) and row.had_all.only(Cell.YES))
+
+
+# causes
+
+UNCLEAN_ELECTION, UNFLUSHED, TAIL, HW_TRUNCATION = "unclean-election", "unflushed-log", "uncommitted-tail", "hw-truncation"
+EMPTY, FOREIGN, CORRUPTION = "empty-replica", "inherited-log", "corruption"
+TAILS = (TAIL, UNKNOWN)
+"""Causes with which no other replica is known to have had the records: only the producers' batches show whether the records were
+acknowledged."""
+
+
+def cause(row: Handover, committed: bool | None, *, any_committed: bool = False) -> str:
+    """The cause of one part of the removed records. `any_committed`: another part of them was committed, so a leader in sync once had
+    them."""
+    foreign = any(r.from_other_topic.only(Cell.YES) for r in row.removed)
+    if not foreign and any(not r.lost_in_this_handover.only(Cell.YES) for r in row.removed):
+        return UNKNOWN
+    if suspected_outside(row):
+        return UNCLEAN_ELECTION
+    return FOREIGN if foreign else _of_log(row, committed, any_committed=any_committed)
+
+
+def _of_log(row: Handover, committed: bool | None, *, any_committed: bool) -> str:
+    """The cause, by what happened to the new leader's log."""
+    if row.log.only(Cell.WIPED):
+        return EMPTY
+    if row.log.only(Cell.CUT) and committed is not False:
+        return HW_TRUNCATION
+    if row.log.only(Cell.KEPT, Cell.RECOVERED, Cell.DAMAGED) and not row.log.only(Cell.KEPT):
+        return _of_recovery(row, any_committed=any_committed)
+    return TAIL if committed is False else _of_unknown_log(row, committed)
+
+
+def _of_unknown_log(row: Handover, committed: bool | None) -> str:
+    if any(r.how == "high-watermark" and r.broker == row.new_leader for r in row.removed):
+        return HW_TRUNCATION
+    in_sync = row.election.only(Cell.IN_ISR, Cell.ELIGIBLE) and not row.process.only(Cell.CRASHED)
+    return TAIL if committed is None and in_sync else UNKNOWN
+
+
+def _of_recovery(row: Handover, *, any_committed: bool) -> str:
+    if row.log.only(Cell.DAMAGED):
+        return CORRUPTION
+    return UNFLUSHED if any_committed or row.log.only(Cell.RECOVERED) else UNKNOWN
+
+
+def suspected_outside(row: Handover) -> bool:
+    """The new leader was elected outside the ISR, for certain or according to the last known ISR."""
+    return row.election.only(Cell.OUTSIDE) or row.election.values == {Cell.OUTSIDE, Cell.IN_ISR}
 
 
 # records of a case

@@ -10,11 +10,10 @@ from forensics.model.findings import Finding, Statement, quote, union
 from forensics.model.message import Value, Values, joined, values
 from forensics.model.partition.replicas import EXACT
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from forensics.proof.causes import suspected_outside
 from forensics.proof.elections import Election
 from forensics.proof.handovers import transitions
 from forensics.proof.losses import Loss, loss_of
-from forensics.proof.verdict import OUTSIDE, Handover
+from forensics.proof.verdict import Cell, Handover, suspected_outside
 from parsers.kinds import Role, of
 
 
@@ -29,7 +28,7 @@ def _finding(row: Handover, election: Election, lost: Loss | None, timeline: Par
     before = term.before
     isr = tuple(before.isr if before is not None else (term.state.event.previous_isr if term.state is not None else None) or ())
     cost, certain = _cost(row, election, lost, timeline)
-    certain_election = row.election.only(OUTSIDE)
+    certain_election = row.election.only(Cell.OUTSIDE)
     silent = silent_leaders((before,), timeline, cluster) if before is not None and not certain_election else ()
     log_end = term.began if term.start_offset is not None else None
     return Finding(

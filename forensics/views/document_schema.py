@@ -51,7 +51,7 @@ from forensics.output.json_schema import (
     record,
 )
 from forensics.proof.records import HANDOVER
-from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, REMOVED_CELLS, RESTART, VERDICTS, YES, Handover, Possible
+from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, REMOVED_CELLS, RESTART, VERDICTS, Cell, Handover, Possible
 from forensics.rules import KINDS, OWN_NAME
 from forensics.tools.case_diff import AS_BAD
 from forensics.views.clusters import NOT_JUDGED
@@ -440,7 +440,7 @@ def _removal() -> Schema:
             "start": BOUNDS,
             "end": BOUNDS,
             "exact_end": nullable(BOOLEAN),
-            **dict.fromkeys(REMOVED_CELLS[2:], listed(one_of((YES, NO)))),
+            **dict.fromkeys(REMOVED_CELLS[2:], listed(one_of((Cell.YES, Cell.NO)))),
             "likely_start": nullable(INTEGER),
         }
     )

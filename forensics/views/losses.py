@@ -29,7 +29,7 @@ from forensics.model.findings import (
 from forensics.model.message import Message, Range, joined
 from forensics.model.settings.settings import WRITTEN_BY_BROKERS
 from forensics.output.display_times import DisplayZone
-from forensics.proof.causes import FOREIGN
+from forensics.proof.verdict import FOREIGN
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
 from forensics.views.scope import Partitions
 from forensics.words.formats import brokers_named, counted, some

@@ -20,24 +20,14 @@ from forensics.proof.verdict import (
     ANY_PROCESS,
     BEGIN,
     CELLS,
-    CRASHED,
-    CUT,
-    DAMAGED,
-    ELIGIBLE,
     END,
-    IN_ISR,
     INTACT,
-    KEPT,
     LOST,
-    OUTSIDE,
     POSSIBLE,
-    RECOVERED,
     RESTART,
-    RUNNING,
-    STOPPED,
     TAIL_CUT,
     UNKNOWN,
-    WIPED,
+    Cell,
     Handover,
     Interval,
     losses,
@@ -55,20 +45,20 @@ MEANING = (
     "bound. Row numbers are those of the verdict."
 )
 ELECTIONS = {
-    frozenset({IN_ISR}): "clean",
-    frozenset({ELIGIBLE}): "clean",
-    frozenset({IN_ISR, ELIGIBLE}): "clean",
-    frozenset({OUTSIDE}): "unclean",
+    frozenset({Cell.IN_ISR}): "clean",
+    frozenset({Cell.ELIGIBLE}): "clean",
+    frozenset({Cell.IN_ISR, Cell.ELIGIBLE}): "clean",
+    frozenset({Cell.OUTSIDE}): "unclean",
 }
 STATES = {
-    RUNNING: "kept running",
-    STOPPED: "stopped cleanly",
-    CRASHED: "crashed",
-    KEPT: "kept",
-    RECOVERED: "recovered",
-    DAMAGED: "damaged",
-    CUT: "cut to high watermark",
-    WIPED: "wiped",
+    Cell.RUNNING: "kept running",
+    Cell.STOPPED: "stopped cleanly",
+    Cell.CRASHED: "crashed",
+    Cell.KEPT: "kept",
+    Cell.RECOVERED: "recovered",
+    Cell.DAMAGED: "damaged",
+    Cell.CUT: "cut to high watermark",
+    Cell.WIPED: "wiped",
 }
 LABELS = {
     "unseen": "missing hand-overs",
@@ -238,7 +228,7 @@ def _period(proof: Proof) -> str:
 
 def _shown(number: int, record: Row, row: Handover) -> ShownRow:
     hands_over = row.kind not in (BEGIN, END)
-    other_log = hands_over and not (row.old_leader == row.new_leader and row.log.only(KEPT))
+    other_log = hands_over and not (row.old_leader == row.new_leader and row.log.only(Cell.KEPT))
     return ShownRow(
         row=number,
         at=record["at"],

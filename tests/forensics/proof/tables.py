@@ -19,24 +19,15 @@ from forensics.proof.verdict import (
     ANY_RESTART,
     ANY_TRUNCATION,
     BEGIN,
-    BY_EPOCH,
-    BY_HIGH_WATERMARK,
     CELLS,
     CERTAIN,
     CHANGE,
     EITHER,
-    ELIGIBLE,
     END,
-    IN_ISR,
-    KEPT,
-    NO,
-    NONE,
     POSSIBLE,
     PROBABLE,
     RESTART,
-    RUNNING,
-    STOPPED,
-    YES,
+    Cell,
     Handover,
     Interval,
     Lost,
@@ -66,16 +57,16 @@ exactly = Interval.exactly
 only = Possible.of
 T = TypeVar("T")
 NARROW = {
-    "election": only(IN_ISR, ELIGIBLE),
-    "unexplained_truncations": only(NO),
-    "process": only(RUNNING, STOPPED),
-    "log": only(KEPT),
-    "had_all": only(YES),
-    "sole_commit": only(NO),
-    "sole_restart": only(NONE),
-    "last_isr_member_lost_tail": only(NO),
-    "resent": only(NO),
-    "truncation": only(BY_EPOCH),
+    "election": only(Cell.IN_ISR, Cell.ELIGIBLE),
+    "unexplained_truncations": only(Cell.NO),
+    "process": only(Cell.RUNNING, Cell.STOPPED),
+    "log": only(Cell.KEPT),
+    "had_all": only(Cell.YES),
+    "sole_commit": only(Cell.NO),
+    "sole_restart": only(Cell.NONE),
+    "last_isr_member_lost_tail": only(Cell.NO),
+    "resent": only(Cell.NO),
+    "truncation": only(Cell.BY_EPOCH),
 }
 """Cells of a row that proves that nothing is gone."""
 
@@ -102,9 +93,9 @@ def change(kind: str = CHANGE, **cells: Any) -> Handover:
 def tail(begin: int = 5, stop: int = 8, /, **cells: Any) -> Removed:
     """Offsets of broker 1 that the new leader did not have."""
     known: dict[str, Any] = {
-        "written_before_handover": only(YES),
-        "lost_in_this_handover": only(YES),
-        "from_other_topic": only(NO),
+        "written_before_handover": only(Cell.YES),
+        "lost_in_this_handover": only(Cell.YES),
+        "from_other_topic": only(Cell.NO),
         **cells,
     }
     return Removed(1, **{"start": exactly(begin), "end": exactly(stop), **known})
@@ -154,9 +145,9 @@ def removal(c: Choices, end: int) -> Removed:
         c.among((1, 2, 3)),
         start=interval(c) if c.once_in(6) else exactly(start),
         end=interval(c) if c.once_in(6) else exactly(reached),
-        written_before_handover=Possible(c.some(EITHER)) if c.once_in(5) else only(YES),
-        lost_in_this_handover=Possible(c.some(EITHER)) if c.once_in(5) else only(YES),
-        from_other_topic=Possible(c.some(EITHER)) if c.once_in(5) else only(NO),
+        written_before_handover=Possible(c.some(EITHER)) if c.once_in(5) else only(Cell.YES),
+        lost_in_this_handover=Possible(c.some(EITHER)) if c.once_in(5) else only(Cell.YES),
+        from_other_topic=Possible(c.some(EITHER)) if c.once_in(5) else only(Cell.NO),
     )
 
 
@@ -165,7 +156,7 @@ def handover(c: Choices, kind: str, wide: int) -> Handover:
     end = c.among(range(10))
     below, above = (Interval(0, end), exactly(end)), (Interval(end), Interval(end + 2), exactly(end + 1), Interval(0, end + 1))
     mark = c.among((*below, *below, *above))
-    words: dict[str, Any] = {**NARROW, "truncation": only(c.among((BY_EPOCH, BY_EPOCH, BY_HIGH_WATERMARK)))}
+    words: dict[str, Any] = {**NARROW, "truncation": only(c.among((Cell.BY_EPOCH, Cell.BY_EPOCH, Cell.BY_HIGH_WATERMARK)))}
     offsets: dict[str, Any] = {"unseen": exactly(0), "old_log_end": exactly(end), "new_log_end": exactly(end), "high_watermark": mark}
     if kind == END:
         offsets["high_watermark"] = Interval(0)

@@ -21,29 +21,15 @@ from forensics.proof.verdict import (
     ANY_PROCESS,
     ANY_RESTART,
     BEGIN,
-    BY_EPOCH,
-    BY_HIGH_WATERMARK,
     CHANGE,
-    CLEAN,
-    CRASHED,
     EITHER,
-    ELIGIBLE,
     END,
-    IN_ISR,
     INTACT,
-    KEPT,
     LOST,
-    NO,
-    NONE,
-    OUTSIDE,
-    RECOVERED,
     RESTART,
-    RUNNING,
-    STOPPED,
     TAIL_CUT,
     UNKNOWN,
-    WIPED,
-    YES,
+    Cell,
     Handover,
     Interval,
     Possible,
@@ -436,7 +422,7 @@ def test_whether_the_new_leader_was_in_the_isr() -> None:
     """Until 5 s broker 1 may have taken broker 2 out of the ISR, and no line would show it."""
     check(Case(log_from(5), [(CHANGE, "election")], "whether broker 2 was in the ISR", log_from(-1), TAIL_CUT))
     assert row(log_from(5)).election == ANY_ELECTION
-    assert row(log_from(-1)).election.values == {IN_ISR, ELIGIBLE}
+    assert row(log_from(-1)).election.values == {Cell.IN_ISR, Cell.ELIGIBLE}
 
 
 def outside(epoch: int = 2, *, back: bool = True) -> Staged:
@@ -460,14 +446,14 @@ def test_an_election_from_outside_the_isr() -> None:
     judged = judge(outside())
     changed = judged.rows[2]
     assert judged.verdict == LOST
-    assert changed.election == only(OUTSIDE, evidence=changed.election.evidence)
+    assert changed.election == only(Cell.OUTSIDE, evidence=changed.election.evidence)
     assert text(changed.notes["election"]).startswith("broker 1 was elected from outside the ISR")
     assert changed.election.evidence
 
 
 def test_an_election_from_outside_the_last_isr_in_evidence() -> None:
     """In the two epochs that are missing, broker 1 may have joined it."""
-    assert judge(outside(4)).rows[2].election.values == {OUTSIDE, IN_ISR}
+    assert judge(outside(4)).rows[2].election.values == {Cell.OUTSIDE, Cell.IN_ISR}
 
 
 def test_an_election_that_is_only_probably_clean() -> None:
@@ -501,7 +487,7 @@ def test_an_election_from_outside_during_a_reassignment() -> None:
         s.follows(broker, 62, 2, 200, 170)
         s.truncates(broker, 62.1, 190)
     judged = judge(s)
-    assert judged.rows[2].election.values == {OUTSIDE}
+    assert judged.rows[2].election.values == {Cell.OUTSIDE}
     assert judged.verdict == UNKNOWN
 
 
@@ -568,16 +554,16 @@ def test_what_the_new_leader_went_through(name: str) -> None:
 
 def test_a_leader_that_ran_on() -> None:
     found = row(handed_over())
-    assert (found.process, found.log, found.had_all) == (only(RUNNING), only(KEPT), only(YES))
+    assert (found.process, found.log, found.had_all) == (only(Cell.RUNNING), only(Cell.KEPT), only(Cell.YES))
     assert (found.high_watermark.at_least, found.high_watermark.at_most) == (0, 200)
 
 
 def test_a_leader_that_was_stopped_cleanly() -> None:
     found = row(back_before_leading(clean=True))
-    assert (found.process, found.log, found.had_all) == (only(STOPPED), only(KEPT), only(YES))
+    assert (found.process, found.log, found.had_all) == (only(Cell.STOPPED), only(Cell.KEPT), only(Cell.YES))
 
 
-@pytest.mark.parametrize(("previous", "process", "log"), [(1, only(RUNNING), only(KEPT)), (-1, ANY_PROCESS, ANY_LOG)])
+@pytest.mark.parametrize(("previous", "process", "log"), [(1, only(Cell.RUNNING), only(Cell.KEPT)), (-1, ANY_PROCESS, ANY_LOG)])
 def test_a_leader_that_knew_an_epoch_ran_on_even_if_its_log_begins_later(previous: int, process: Possible, log: Possible) -> None:
     """Broker 1 is elected again in leader epoch 2; of leader epoch 1 no line is in the evidence."""
     s = Staged()
@@ -593,15 +579,15 @@ def test_a_leader_that_knew_an_epoch_ran_on_even_if_its_log_begins_later(previou
 
 def test_a_leader_that_crashed() -> None:
     found = row(back_before_leading(recovers=True))
-    assert found.process == only(CRASHED)
-    assert found.log == only(KEPT, RECOVERED)
+    assert found.process == only(Cell.CRASHED)
+    assert found.log == only(Cell.KEPT, Cell.RECOVERED)
     assert found.had_all == EITHER
 
 
 def test_a_leader_that_crashed_is_not_one_that_ran_on_because_it_heard_of_the_epoch_again() -> None:
     """A controller sends the old leader epoch to a broker that was just started."""
     found = row(back_before_leading(follows=True))
-    assert found.process == only(CRASHED)
+    assert found.process == only(Cell.CRASHED)
     assert found.had_all == EITHER
 
 
@@ -613,7 +599,7 @@ def test_a_load_of_the_log_shows_a_restart_whose_other_lines_are_missing() -> No
 def test_a_leader_that_had_crashed_before_it_joined_the_isr_has_what_was_committed() -> None:
     """Its leader takes a replica into the ISR when it has all of that (Partition#maybeExpandIsr)."""
     found = row(back_before_leading(recovers=True, rejoins=True))
-    assert (found.log, found.had_all) == (only(KEPT), only(YES))
+    assert (found.log, found.had_all) == (only(Cell.KEPT), only(Cell.YES))
 
 
 def test_a_crash_and_a_high_watermark_that_was_seen_show_a_loss() -> None:
@@ -647,9 +633,9 @@ def emptied(*, created: bool = True) -> Staged:
 
 def test_a_leader_whose_log_was_created_again() -> None:
     found = row(emptied())
-    assert found.log == only(WIPED)
+    assert found.log == only(Cell.WIPED)
     assert judge(emptied()).verdict == LOST
-    assert row(emptied(created=False)).log == only(KEPT)
+    assert row(emptied(created=False)).log == only(Cell.KEPT)
 
 
 # what was cut off logs
@@ -664,7 +650,7 @@ def test_no_log_of_a_leader_was_collected(broker: int) -> None:
     assert (CHANGE, "unexplained_truncations") in left(judged)
     assert {cell for _, cell in left(judged)} <= {"unexplained_truncations", "old_log_end"}
     assert f"no server.log of broker {broker}" in text(judged.why)
-    assert the(judged, END).unexplained_truncations == (EITHER if broker == 2 else only(NO))
+    assert the(judged, END).unexplained_truncations == (EITHER if broker == 2 else only(Cell.NO))
 
 
 def test_a_follower_whose_log_was_not_collected_leaves_nothing_open() -> None:
@@ -693,7 +679,7 @@ def test_a_leader_whose_log_ends_before_it_is_known_to_lead() -> None:
         the(judge(s), END).notes["unexplained_truncations"]
     )
     s.line(2, "server", 20, EXPIRED)
-    assert the(judge(s), END).unexplained_truncations == only(NO)
+    assert the(judge(s), END).unexplained_truncations == only(Cell.NO)
 
 
 def unknown_to_the_leader(end: int) -> Staged:
@@ -727,10 +713,10 @@ def brought(isr: Sequence[int], *, prints_start: bool) -> dict[str, bool]:
     timeline, cluster = made(s)
     cluster.begun = (SimpleNamespace(node=2, at=when(-9), how="restarted"),)  # type: ignore[assignment]
     ((removed,),) = (r.removed for r in handovers(timeline, cluster) if r.kind == CHANGE)
-    assert removed.from_other_topic == only(YES)
+    assert removed.from_other_topic == only(Cell.YES)
     return {
-        "written_before_handover": removed.written_before_handover == only(YES),
-        "lost_in_this_handover": removed.lost_in_this_handover == only(YES),
+        "written_before_handover": removed.written_before_handover == only(Cell.YES),
+        "lost_in_this_handover": removed.lost_in_this_handover == only(Cell.YES),
     }
 
 
@@ -760,7 +746,7 @@ def two_removals(change: Callable[[PartitionTimeline], None] = lambda _: None) -
 
 def test_of_several_removals_the_lowest_offset_bounds_the_high_watermark() -> None:
     found = two_removals()
-    assert (found.had_all, found.high_watermark.at_most) == (only(YES), 200)
+    assert (found.had_all, found.high_watermark.at_most) == (only(Cell.YES), 200)
 
 
 def test_of_several_removals_the_leader_may_have_had_the_first() -> None:
@@ -823,7 +809,7 @@ def test_only_a_log_that_was_kept_bounds_the_high_watermark(isr: Sequence[int], 
 @pytest.mark.parametrize("joins", [False, True])
 def test_the_only_in_sync_replica_may_have_crashed_until_another_one_joins_it(joins: bool) -> None:
     """Broker 1, elected from outside the ISR, did not join it, and broker 3 joins broker 1."""
-    for clean, found in ((True, only(NONE, CLEAN)), (False, ANY_RESTART)):
+    for clean, found in ((True, only(Cell.NONE, Cell.CLEAN)), (False, ANY_RESTART)):
         s = crashed_both(clean=clean, isr=[2])
         if joins:
             s.isr(1, 42, [1, 3], 3)
@@ -892,7 +878,7 @@ def test_the_only_in_sync_replica_was_restarted(story: Staged, words: str) -> No
     assert left(judged)[0] == (RESTART, "sole_restart")
     assert words in text(judged.why)
     twin = judge(alone())
-    assert (twin.verdict, the(twin, RESTART).sole_restart) == (INTACT, only(NONE, CLEAN))
+    assert (twin.verdict, the(twin, RESTART).sole_restart) == (INTACT, only(Cell.NONE, Cell.CLEAN))
 
 
 def test_a_log_that_does_not_show_restarts_of_the_only_in_sync_replica() -> None:
@@ -904,7 +890,7 @@ def test_an_only_in_sync_replica_of_which_nothing_was_collected() -> None:
     """It does not lead, so it appends nothing that a restart could lose."""
     s = handed_over(isr=[1, 2, 3])
     s.offline(9, 20, 2, [3], 2, 2)
-    assert the(judge(s), END).sole_restart == only(NONE, CLEAN)
+    assert the(judge(s), END).sole_restart == only(Cell.NONE, Cell.CLEAN)
 
 
 def refused(seconds: float, leader: int = 1, *, joined: bool = True, last_line: float = 30, starts: float | None = None) -> bool:
@@ -921,7 +907,7 @@ def refused(seconds: float, leader: int = 1, *, joined: bool = True, last_line: 
         s.starts(1, starts)
     s.line(1, "server", last_line, "INFO [GroupCoordinator 1]: Stabilized group g generation 1 (kafka.coordinator.group.GroupCoordinator)")
     found = the(judge(s), END)
-    if found.sole_restart == only(NONE, CLEAN):
+    if found.sole_restart == only(Cell.NONE, Cell.CLEAN):
         return False
     assert "no line shows that it was stopped cleanly" in text(found.notes["sole_restart"])
     return True
@@ -968,13 +954,13 @@ def back_with_less(*, clean: bool) -> Handover:
 
 
 def test_the_only_in_sync_replica_lost_the_end_of_its_log() -> None:
-    assert back_with_less(clean=False).last_isr_member_lost_tail == only(YES)
-    assert back_with_less(clean=True).last_isr_member_lost_tail == only(NO)
+    assert back_with_less(clean=False).last_isr_member_lost_tail == only(Cell.YES)
+    assert back_with_less(clean=True).last_isr_member_lost_tail == only(Cell.NO)
 
 
 def test_records_that_the_only_in_sync_replica_does_not_have_were_committed_even_if_it_was_stopped_cleanly() -> None:
     found = back_with_less(clean=True)
-    assert (found.log, found.sole_commit, found.had_all) == (only(KEPT), only(YES), EITHER)
+    assert (found.log, found.sole_commit, found.had_all) == (only(Cell.KEPT), only(Cell.YES), EITHER)
     assert (found.high_watermark.at_least, found.high_watermark.at_most) == (300, None)
 
 
@@ -1024,11 +1010,11 @@ def test_lost_records_that_may_have_been_sent_again(end: int, lost: Sequence[tup
 def test_producers_of_other_records_say_nothing_about_those_of_the_lost_ones(lost: Sequence[tuple[int, int, int]]) -> None:
     """Batches with producer ids need acks=all. Other producers may have written the lost records with acks=1."""
     found = in_their_place(204, producer=7, lost=lost)
-    assert (found.resent, found.resent_because) == (only(NO), None)
+    assert (found.resent, found.resent_because) == (only(Cell.NO), None)
 
 
 def test_lost_records_of_which_too_few_are_in_their_place_were_not_sent_again() -> None:
-    assert (in_their_place(204).resent, in_their_place(204).resent_because) == (only(NO), None)
+    assert (in_their_place(204).resent, in_their_place(204).resent_because) == (only(Cell.NO), None)
 
 
 # the end of the last leader's log
@@ -1132,8 +1118,8 @@ def test_rows_and_transitions_are_in_the_order_of_leader_epochs() -> None:
 
 
 def test_rows_say_by_what_followers_cut_their_logs() -> None:
-    assert row(handed_over()).truncation == only(BY_EPOCH)
+    assert row(handed_over()).truncation == only(Cell.BY_EPOCH)
     s = begun()
     s.receives(1, 0, 1, 0, [1, 2], 0)
     s.receives(2, 10, 2, 1, [1, 2], 1)
-    assert {r.truncation for r in judge(s).rows if r.kind != END} == {only(BY_HIGH_WATERMARK)}
+    assert {r.truncation for r in judge(s).rows if r.kind != END} == {only(Cell.BY_HIGH_WATERMARK)}

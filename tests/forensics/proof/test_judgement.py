@@ -11,21 +11,7 @@ from forensics.exemplars import exemplars_of
 from forensics.model.findings import Finding
 from forensics.model.message import Range, said
 from forensics.proof.judgement import judgement, note_of, why, with_contradictions
-from forensics.proof.verdict import (
-    BEGIN,
-    CUT,
-    EITHER,
-    END,
-    INTACT,
-    KEPT,
-    OUTSIDE,
-    RECOVERED,
-    UNKNOWN,
-    Handover,
-    Interval,
-    Verdict,
-    verdict,
-)
+from forensics.proof.verdict import BEGIN, EITHER, END, INTACT, UNKNOWN, Cell, Handover, Interval, Verdict, verdict
 from forensics.words import text
 from tests.forensics.proof.staging import DESCRIBED, Staged, altered, begun, handed_over, judge, left, made, of_bundle, when
 from tests.forensics.proof.tables import change, closed, exactly, only, table, tail
@@ -195,31 +181,31 @@ def test_a_partition_without_a_leader_epoch() -> None:
 
 
 def test_words_of_what_was_lost() -> None:
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE))
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(Cell.OUTSIDE))
     assert reason(row) == "offsets 5–7, which were committed, are gone (unclean-election)"
 
 
 def test_words_name_only_what_was_committed_and_is_surely_gone() -> None:
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(CUT))
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(Cell.CUT))
     assert reason(row) == "offset 5, which was committed, is gone (hw-truncation)"
     possibly = change(removed=(tail(1, 3, written_before_handover=EITHER),), high_watermark=exactly(3), new_log_end=exactly(1))
     assert reason(possibly, row).startswith("offset 5, which")
 
 
 def test_words_name_each_range_once() -> None:
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE))
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(Cell.OUTSIDE))
     assert reason(row, row).startswith("offsets 5–7, which")
     assert reason(row, replace(row, removed=(tail(6, 9),), high_watermark=exactly(9))).startswith("offsets 5–7, 6–8, which")
 
 
 def test_words_name_the_cause_of_the_first_row_that_lost_something() -> None:
     intact = change()
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(CUT))
-    assert reason(intact, row, replace(row, election=only(OUTSIDE))).endswith("(hw-truncation)")
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(Cell.CUT))
+    assert reason(intact, row, replace(row, election=only(Cell.OUTSIDE))).endswith("(hw-truncation)")
 
 
 def test_words_of_a_loss_whose_end_is_unknown() -> None:
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE), last_isr_member_lost_tail=EITHER)
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(Cell.OUTSIDE), last_isr_member_lost_tail=EITHER)
     assert (
         reason(change(last_isr_member_lost_tail=EITHER), row) == "offsets 5–7 at least, which were committed, are gone (unclean-election)"
     )
@@ -227,15 +213,15 @@ def test_words_of_a_loss_whose_end_is_unknown() -> None:
 
 def test_words_of_a_loss_whose_end_is_unknown_name_the_row_that_shows_it() -> None:
     """Not one that shows a tail, or records that are only possibly gone."""
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(CUT), last_isr_member_lost_tail=EITHER)
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(Cell.CUT), last_isr_member_lost_tail=EITHER)
     only_a_tail = change(removed=(tail(1, 3),), high_watermark=exactly(1), new_log_end=exactly(1))
     possibly = replace(row, removed=(tail(2, 4, written_before_handover=EITHER),))
     assert reason(only_a_tail, possibly, row) == "offsets 5–7 at least, which were committed, are gone (hw-truncation)"
-    assert reason(replace(row, log=only(KEPT, RECOVERED))).endswith("(unflushed-log)")
+    assert reason(replace(row, log=only(Cell.KEPT, Cell.RECOVERED))).endswith("(unflushed-log)")
 
 
 def test_words_of_committed_records_say_that_the_log_lost_them() -> None:
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(KEPT, RECOVERED))
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(Cell.KEPT, Cell.RECOVERED))
     assert reason(row).endswith("(unflushed-log)")
 
 

@@ -12,21 +12,20 @@ import pytest
 from forensics.model.events import Event
 from forensics.model.message import Range, said
 from forensics.model.partition.replicas import Disk, Removal
-from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION, UNFLUSHED, UNKNOWN
 from forensics.proof.losses import Below, Doubt, Loss, deposed, loss_of, losses, unflushed
 from forensics.proof.verdict import (
     ANY_LOG,
     CERTAIN,
-    CUT,
     EITHER,
-    IN_ISR,
-    KEPT,
-    NO,
-    OUTSIDE,
+    FOREIGN,
+    HW_TRUNCATION,
     POSSIBLE,
     PROBABLE,
-    RECOVERED,
-    YES,
+    TAIL,
+    UNCLEAN_ELECTION,
+    UNFLUSHED,
+    UNKNOWN,
+    Cell,
     Handover,
     Interval,
 )
@@ -62,7 +61,7 @@ def one(row: Handover, **known: Any) -> Loss:
 
 
 def test_a_part_with_its_cause() -> None:
-    loss = one(change(removed=(tail(5, 8),), election=only(OUTSIDE), **COMMITTED))
+    loss = one(change(removed=(tail(5, 8),), election=only(Cell.OUTSIDE), **COMMITTED))
     assert (loss.range, loss.reached, loss.committed, loss.confidence, loss.cause) == (Range(5, 8), 8, True, CERTAIN, UNCLEAN_ELECTION)
     assert loss.term.epoch == 1
 
@@ -72,20 +71,20 @@ def test_a_row_without_removals_has_no_losses() -> None:
 
 
 def test_a_loss_of_which_some_was_committed_has_one_cause_and_tells_the_parts_apart() -> None:
-    loss = one(change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(CUT)))
+    loss = one(change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(Cell.CUT)))
     assert [(p.offsets, p.committed) for p in loss.parts] == [(Range(5, 6), True), (Range(6, 8), False)]
     assert (loss.cause, loss.committed, loss.range) == (HW_TRUNCATION, True, Range(5, 6))
 
 
 def test_a_part_that_was_committed_shows_what_happened_to_the_others() -> None:
-    row = change(removed=(tail(5, 8),), log=only(KEPT, RECOVERED), had_all=EITHER)
+    row = change(removed=(tail(5, 8),), log=only(Cell.KEPT, Cell.RECOVERED), had_all=EITHER)
     assert one(replace(row, high_watermark=Interval(6))).cause == UNFLUSHED
     assert one(replace(row, high_watermark=Interval())).cause == UNKNOWN
 
 
 # records of another partition that are there again
 
-FROM_BEFORE = change(removed=(tail(5, 8, from_other_topic=only(YES)),))
+FROM_BEFORE = change(removed=(tail(5, 8, from_other_topic=only(Cell.YES)),))
 
 
 def brought(offset: int | None, *, leader: int = 3, order: tuple[int, int] = (2, 0), cut_from: int | None = None) -> dict[str, Any]:
@@ -120,7 +119,7 @@ def test_records_of_another_partition_that_a_later_leader_brought_again(known: d
 
 @pytest.mark.parametrize(("offset", "again"), [(1, True), (0, False), (None, False)])
 def test_the_first_record_of_another_partition(offset: int | None, again: bool) -> None:
-    assert (found(change(removed=(tail(0, 1, from_other_topic=only(YES)),)), **brought(offset)) == []) is again
+    assert (found(change(removed=(tail(0, 1, from_other_topic=only(Cell.YES)),)), **brought(offset)) == []) is again
 
 
 def test_only_records_of_another_partition_can_be_brought_again() -> None:
@@ -129,10 +128,10 @@ def test_only_records_of_another_partition_can_be_brought_again() -> None:
 
 def test_records_without_an_end_that_were_brought_again() -> None:
     """From where on they are gone counts."""
-    row = change(removed=(tail(5, 8, from_other_topic=only(YES)),), last_isr_member_lost_tail=EITHER)
+    row = change(removed=(tail(5, 8, from_other_topic=only(Cell.YES)),), last_isr_member_lost_tail=EITHER)
     assert found(row, **brought(5)) == []
     assert len(found(row, **brought(4))) == 1
-    assert len(found(change(removed=(tail(0, 8, from_other_topic=only(YES)),), last_isr_member_lost_tail=EITHER), **brought(0))) == 1
+    assert len(found(change(removed=(tail(0, 8, from_other_topic=only(Cell.YES)),), last_isr_member_lost_tail=EITHER), **brought(0))) == 1
 
 
 # what may be gone below
@@ -173,7 +172,7 @@ def test_nothing_is_known_to_be_gone_below(row: Handover) -> None:
     assert one(row).proven is (not row.removed[0].start.exact)
 
 
-@pytest.mark.parametrize("election", [only(OUTSIDE), only(OUTSIDE, IN_ISR)])
+@pytest.mark.parametrize("election", [only(Cell.OUTSIDE), only(Cell.OUTSIDE, Cell.IN_ISR)])
 def test_a_leader_from_outside_the_isr_may_lack_committed_records_below(election: Any) -> None:
     assert one(change(removed=(PROVEN,), election=election, **COMMITTED)).below == Below(Range(3, 5), POSSIBLE, (MARK,))
 
@@ -192,7 +191,7 @@ def test_the_removal_that_reaches_furthest_may_have_gone_in_a_later_hand_over() 
 
 
 def test_something_may_be_below_the_first_part() -> None:
-    loss = one(change(removed=(PROVEN,), high_watermark=exactly(6), election=only(OUTSIDE)))
+    loss = one(change(removed=(PROVEN,), high_watermark=exactly(6), election=only(Cell.OUTSIDE)))
     assert loss.below is not None and loss.below.range.end == loss.parts[0].offsets.start
 
 
@@ -210,7 +209,7 @@ def test_an_excuse_is_of_what_was_not_committed() -> None:
     assert one(replace(row, high_watermark=exactly(8))).excuse is None
 
 
-@pytest.mark.parametrize(("cells", "weighed"), [({"resent": only(NO)}, True), ({"resent": EITHER}, False)])
+@pytest.mark.parametrize(("cells", "weighed"), [({"resent": only(Cell.NO)}, True), ({"resent": EITHER}, False)])
 def test_whether_it_could_be_decided_that_anybody_misses_them(cells: dict[str, Any], weighed: bool) -> None:
     assert one(change(removed=(tail(5, 8),), **cells)).weighed is weighed
 
@@ -272,7 +271,7 @@ def test_an_open_end_is_on_a_disk_as_far_as_it_is_known() -> None:
 
 def test_removals_name_the_leaders_own_cut_where_that_was_the_cause() -> None:
     own = removal(2, "high-watermark")
-    cut = change(removed=(tail(5, 8),), log=only(CUT), **COMMITTED)
+    cut = change(removed=(tail(5, 8),), log=only(Cell.CUT), **COMMITTED)
     assert one(cut, cut=own).removals == (removal(), own)
     assert one(cut, cut=removal()).removals == (removal(),)
     assert one(change(removed=(tail(5, 8),)), cut=own).removals == (removal(),), "not the cause"

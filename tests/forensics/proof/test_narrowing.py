@@ -19,24 +19,13 @@ from forensics.proof.verdict import (
     ANY_PROCESS,
     BEGIN,
     CHANGE,
-    CLEAN,
-    CUT,
-    DAMAGED,
     EITHER,
-    ELIGIBLE,
     END,
-    IN_ISR,
     INTACT,
-    KEPT,
     LOST,
-    NO,
-    NONE,
-    OUTSIDE,
-    RECOVERED,
     RESTART,
-    RUNNING,
     UNKNOWN,
-    YES,
+    Cell,
     Handover,
     Interval,
     Possible,
@@ -132,7 +121,7 @@ def process_of(s: Staged) -> Handover:
 
 def test_a_leader_that_leads_on_in_another_leader_epoch_kept_its_log() -> None:
     found = process_of(again())
-    assert (found.process, found.log, found.election) == (only(RUNNING), only(KEPT), only(IN_ISR))
+    assert (found.process, found.log, found.election) == (only(Cell.RUNNING), only(Cell.KEPT), only(Cell.IN_ISR))
     assert judge(again()).verdict == INTACT
 
 
@@ -147,14 +136,14 @@ def test_a_leader_that_leads_on_in_another_leader_epoch_kept_its_log() -> None:
     ],
 )
 def test_a_leader_that_may_have_been_restarted_in_between(story: Staged) -> None:
-    assert process_of(story).process != only(RUNNING)
-    assert process_of(story).log != only(KEPT)
+    assert process_of(story).process != only(Cell.RUNNING)
+    assert process_of(story).log != only(Cell.KEPT)
 
 
 def test_without_its_own_line_a_log_without_a_restart_is_enough() -> None:
-    assert process_of(again(line=False)).process == only(RUNNING)
-    assert process_of(again(line=False, starts=-1.2)).process == only(RUNNING), "it started before it led"
-    assert process_of(again(line=False, starts=15)).process == only(RUNNING), "it started later"
+    assert process_of(again(line=False)).process == only(Cell.RUNNING)
+    assert process_of(again(line=False, starts=-1.2)).process == only(Cell.RUNNING), "it started before it led"
+    assert process_of(again(line=False, starts=15)).process == only(Cell.RUNNING), "it started later"
 
 
 def test_what_would_show_how_a_process_ended() -> None:
@@ -185,12 +174,12 @@ def test_a_recovery_shows_a_restart_also_if_the_line_about_the_end_of_the_log_is
         line for line in files["broker-3/logs/server.log"].splitlines(keepends=True) if "Completed load" not in line
     )
     found = the(judge(files))
-    assert not found.process.only(RUNNING)
-    assert found.log == only(KEPT, RECOVERED)
-    assert not found.had_all.only(YES)
+    assert not found.process.only(Cell.RUNNING)
+    assert found.log == only(Cell.KEPT, Cell.RECOVERED)
+    assert not found.had_all.only(Cell.YES)
 
 
-@pytest.mark.parametrize(("epoch", "log"), [(1, only(RECOVERED)), (2, only(KEPT, RECOVERED))])
+@pytest.mark.parametrize(("epoch", "log"), [(1, only(Cell.RECOVERED)), (2, only(Cell.KEPT, Cell.RECOVERED))])
 def test_a_log_that_came_back_shorter_may_be_complete_again_if_a_leader_epoch_is_missing(epoch: int, log: Possible) -> None:
     s = begun(2, 3)
     s.leads(2, 0, 0, 0, 0, [2, 3])
@@ -202,16 +191,16 @@ def test_a_log_that_came_back_shorter_may_be_complete_again_if_a_leader_epoch_is
 
 
 def test_a_recovered_log() -> None:
-    assert recovered().log == only(KEPT, RECOVERED)
-    assert recovered(shorter=True).log == only(RECOVERED)
-    assert recovered(cut=True).log == only(KEPT, RECOVERED), "a torn tail after a power loss is ordinary"
-    assert recovered(cut=True, flushed=341).log == only(DAMAGED)
-    assert recovered(cut=True, flushed=340).log == only(KEPT, RECOVERED)
+    assert recovered().log == only(Cell.KEPT, Cell.RECOVERED)
+    assert recovered(shorter=True).log == only(Cell.RECOVERED)
+    assert recovered(cut=True).log == only(Cell.KEPT, Cell.RECOVERED), "a torn tail after a power loss is ordinary"
+    assert recovered(cut=True, flushed=341).log == only(Cell.DAMAGED)
+    assert recovered(cut=True, flushed=340).log == only(Cell.KEPT, Cell.RECOVERED)
 
 
 def test_a_leader_that_had_cut_its_log_to_its_high_watermark() -> None:
     judged = of_bundle("hw-truncation-0.10.2.2-zk", "payments-0")
-    assert the(judged).log == only(CUT)
+    assert the(judged).log == only(Cell.CUT)
     assert judged.verdict == LOST
     assert of_bundle("hw-truncation-0.10.2.2-zk", "payments-1").verdict == INTACT
 
@@ -252,9 +241,9 @@ def test_a_removal_with_all_that_is_known_of_it() -> None:
         exactly(205, *found.end.low),
     )
     assert (found.written_before_handover, found.lost_in_this_handover, found.from_other_topic, found.likely_start) == (
-        only(YES),
-        only(YES),
-        only(NO),
+        only(Cell.YES),
+        only(Cell.YES),
+        only(Cell.NO),
         None,
     )
     assert found.exact_end
@@ -302,8 +291,8 @@ def test_the_leader_lost_the_end_of_its_own_log() -> None:
     """It had gone on alone after the replica that shows the loss had dropped out."""
     judged = of_bundle("last-replica-standing-1.0.2-zk", "trades-0")
     assert judged.verdict == LOST
-    assert any(r.last_isr_member_lost_tail == only(NO) for r in judged.rows)
-    assert row(handed_over(end=205)).last_isr_member_lost_tail == only(NO)
+    assert any(r.last_isr_member_lost_tail == only(Cell.NO) for r in judged.rows)
+    assert row(handed_over(end=205)).last_isr_member_lost_tail == only(Cell.NO)
 
 
 # records of which no line shows whether the leader had them
@@ -334,7 +323,7 @@ def test_the_log_of_a_leader_before_the_one_before() -> None:
     s.leads(3, 20, 2, 300, 300, [1, 2, 3], previous=0)
     s.follows(2, 20.1, 2, 300, 300, previous=1)
     judged = judge(s)
-    assert [r.unexplained_truncations for r in judged.rows] == [only(NO), EITHER, only(NO), only(NO)]
+    assert [r.unexplained_truncations for r in judged.rows] == [only(Cell.NO), EITHER, only(Cell.NO), only(Cell.NO)]
     assert left(judged) == [(CHANGE, "unexplained_truncations")]
 
 
@@ -349,7 +338,7 @@ def test_the_old_log_with_its_evidence() -> None:
     found = row(handed_over())
     assert found.old_log_end == exactly(200, *found.old_log_end.low)
     assert [e.event for e in found.old_log_end.low] == ["follower-start"]
-    assert (found.high_watermark.at_most, found.had_all) == (200, only(YES))
+    assert (found.high_watermark.at_most, found.had_all) == (200, only(Cell.YES))
 
 
 def test_an_old_log_whose_lines_are_in_no_order_or_do_not_print() -> None:
@@ -403,13 +392,13 @@ def at(event: str, seconds: float) -> Change:
 
 
 def test_the_only_in_sync_replica_stopped_cleanly() -> None:
-    assert lone().sole_restart == only(NONE, CLEAN)
-    assert row(alone(), BEGIN).sole_restart == only(NONE)
+    assert lone().sole_restart == only(Cell.NONE, Cell.CLEAN)
+    assert row(alone(), BEGIN).sole_restart == only(Cell.NONE)
 
 
 @pytest.mark.parametrize(("seconds", "may_have_lost"), [(10, False), (10.1, True), (40, True), (9, False)])
 def test_a_recovery_after_it_was_left_alone(seconds: float, may_have_lost: bool) -> None:
-    assert (lone(at("log-recovery", seconds)).sole_restart == only(NONE, CLEAN)) is not may_have_lost
+    assert (lone(at("log-recovery", seconds)).sole_restart == only(Cell.NONE, Cell.CLEAN)) is not may_have_lost
 
 
 def joining(*, starts: float | None = None) -> Staged:
@@ -430,13 +419,13 @@ def joining(*, starts: float | None = None) -> Staged:
 def test_a_recovery_after_another_replica_joined(seconds: float, may_have_lost: bool) -> None:
     """Then that one had all committed records."""
     found = lone(at("log-recovery", seconds), joining(), END)
-    assert (found.sole_restart == only(NONE, CLEAN)) is not may_have_lost
+    assert (found.sole_restart == only(Cell.NONE, Cell.CLEAN)) is not may_have_lost
 
 
 @pytest.mark.parametrize(("seconds", "may_have_lost"), [(9, False), (12, True), (20, True), (21, False)])
 def test_a_start_while_it_was_alone(seconds: float, may_have_lost: bool) -> None:
     s = joining(starts=seconds)
-    assert (the(judge(s), END).sole_restart == only(NONE, CLEAN)) is not may_have_lost
+    assert (the(judge(s), END).sole_restart == only(Cell.NONE, Cell.CLEAN)) is not may_have_lost
 
 
 def test_a_lone_replica_that_does_not_lead_any_more() -> None:
@@ -445,10 +434,10 @@ def test_a_lone_replica_that_does_not_lead_any_more() -> None:
     s.stops(2, 15)
     s.offline(9, 20, 2, [2], 2, 2)
     judged = judge(s)
-    assert the(judged, END).sole_restart == only(NONE, CLEAN)
+    assert the(judged, END).sole_restart == only(Cell.NONE, Cell.CLEAN)
     s.starts(2, 25)
     s.loads(2, 26, 300, unclean=True)
-    assert the(judge(s), END).sole_restart != only(NONE, CLEAN)
+    assert the(judge(s), END).sole_restart != only(Cell.NONE, Cell.CLEAN)
 
 
 def test_two_restarts_of_which_one_was_not_clean() -> None:
@@ -471,7 +460,7 @@ def test_a_new_process_of_which_no_start_is_in_evidence() -> None:
 
     for seconds, may_have_lost in ((15, True), (10, False), (20, False), (25, False), (None, False)):
         found = lone(restarts(seconds), joining(), END)
-        assert (found.sole_restart == only(NONE, CLEAN)) is not may_have_lost, seconds
+        assert (found.sole_restart == only(Cell.NONE, Cell.CLEAN)) is not may_have_lost, seconds
 
 
 # commitment
@@ -485,7 +474,7 @@ def test_a_high_watermark_that_was_seen_is_a_lower_bound() -> None:
 
 def test_a_lone_replica_committed_all_that_it_appended() -> None:
     found = judge(outside()).rows[2]
-    assert (found.sole_commit, found.high_watermark.at_least) == (only(YES), 358)
+    assert (found.sole_commit, found.high_watermark.at_least) == (only(Cell.YES), 358)
 
 
 def test_a_leader_with_all_committed_records_bounds_the_high_watermark() -> None:
@@ -521,7 +510,7 @@ def test_only_a_follower_that_ran_on_bounds_the_high_watermark(previous: int | N
     found = changed(s, unknown)
     assert (found.high_watermark.at_most == 195) is bounds
     assert found.had_all == EITHER
-    assert found.election.values == {IN_ISR, ELIGIBLE}
+    assert found.election.values == {Cell.IN_ISR, Cell.ELIGIBLE}
 
 
 def test_a_follower_outside_the_isr_bounds_nothing() -> None:
@@ -541,7 +530,7 @@ def test_a_leader_from_outside_the_isr_is_not_bounded_by_its_followers() -> None
     s.leads(2, 10, 1, 200, 200, [2], previous=-1)
     s.follows(3, 10.1, 1, 195, 190, previous=0)
     found = row(s)
-    assert found.election.values == {OUTSIDE}
+    assert found.election.values == {Cell.OUTSIDE}
     assert found.high_watermark.at_most is None
 
 
@@ -551,8 +540,8 @@ def test_a_leader_from_outside_the_isr_is_not_bounded_by_its_followers() -> None
 def test_records_that_the_producers_sent_again() -> None:
     """A tail of which the batches are not in evidence was perhaps sent again; what was committed nobody sends again."""
     assert row(handed_over(end=205)).resent == EITHER
-    assert judge(outside()).rows[2].resent == only(NO)
-    assert row(handed_over()).resent == only(NO)
+    assert judge(outside()).rows[2].resent == only(Cell.NO)
+    assert row(handed_over()).resent == only(Cell.NO)
 
 
 # the end of the evidence

@@ -12,7 +12,7 @@ from forensics.model.events import Event
 from forensics.model.message import said
 from forensics.proof.judgement import Judgement, why
 from forensics.proof.records import HANDOVER, MAX_QUOTED, records
-from forensics.proof.verdict import CELLS, EITHER, INTACT, KEPT, RECOVERED, UNKNOWN, Handover, Interval, rows_of, verdict
+from forensics.proof.verdict import CELLS, EITHER, INTACT, UNKNOWN, Cell, Handover, Interval, rows_of, verdict
 from forensics.words import text
 from forensics.words.rows import words_in
 from tests.forensics.proof.staging import handed_over, judge, when
@@ -68,7 +68,7 @@ def test_places_of_a_row() -> None:
 
 
 def test_words_are_in_order() -> None:
-    assert record(change(log=only(RECOVERED, KEPT)))["log"] == [KEPT, RECOVERED]
+    assert record(change(log=only(Cell.RECOVERED, Cell.KEPT)))["log"] == [Cell.KEPT, Cell.RECOVERED]
 
 
 def test_an_interval_with_the_evidence_of_both_bounds() -> None:

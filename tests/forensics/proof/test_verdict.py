@@ -24,34 +24,20 @@ from forensics.proof.records import records
 from forensics.proof.verdict import (
     ANY_LOG,
     BEGIN,
-    BY_HIGH_WATERMARK,
     CELLS,
     CERTAIN,
     CHANGE,
-    CLEAN,
-    CRASHED,
-    CUT,
     EITHER,
-    ELIGIBLE,
     END,
-    IN_ISR,
     INTACT,
-    KEPT,
     LOST,
-    NO,
-    NONE,
-    OUTSIDE,
     POSSIBLE,
     PROBABLE,
-    RECOVERED,
     RESTART,
-    RUNNING,
-    STOPPED,
     TAIL_CUT,
-    UNCLEAN,
     UNKNOWN,
     VERDICTS,
-    YES,
+    Cell,
     Handover,
     Interval,
     Lost,
@@ -222,15 +208,15 @@ def test_an_open_interval_is_not_covered_by_one_that_ends() -> None:
 
 
 def test_evidence_that_excluded_words_is_kept_once() -> None:
-    both = only(YES, NO, evidence=("a", "b")) & only(NO, evidence=("b", "c"))
-    assert both == only(NO, evidence=("a", "b", "c"))
+    both = only(Cell.YES, Cell.NO, evidence=("a", "b")) & only(Cell.NO, evidence=("b", "c"))
+    assert both == only(Cell.NO, evidence=("a", "b", "c"))
 
 
 def test_only_is_false_of_a_contradiction() -> None:
-    assert only(YES).only(YES)
-    assert only(YES).only(YES, NO)
-    assert not EITHER.only(YES)
-    assert not only().only(YES, NO)
+    assert only(Cell.YES).only(Cell.YES)
+    assert only(Cell.YES).only(Cell.YES, Cell.NO)
+    assert not EITHER.only(Cell.YES)
+    assert not only().only(Cell.YES, Cell.NO)
 
 
 def test_a_row_begins_with_cells_that_allow_everything() -> None:
@@ -246,12 +232,12 @@ def test_a_row_begins_with_cells_that_allow_everything() -> None:
     assert (removed.how, removed.evidence, removed.removal) == ("", (), None)
     assert (row.restart, row.old_leader, row.new_leader, row.at, row.resent_because) == (0, None, None, None, None)
     assert (row.removed, row.premises, row.contradictions, row.notes) == ((), {}, (), {})
-    assert ANY_LOG.values > {KEPT}
+    assert ANY_LOG.values > {Cell.KEPT}
 
 
 def test_narrowed_only_narrows() -> None:
-    row = Handover(CHANGE, 1).narrowed(log=only(KEPT, CUT)).narrowed(log=only(CUT, RECOVERED), unseen=Interval(0, 3))
-    assert (row.log, row.unseen, row.process) == (only(CUT), Interval(0, 3), SETS["process"])
+    row = Handover(CHANGE, 1).narrowed(log=only(Cell.KEPT, Cell.CUT)).narrowed(log=only(Cell.CUT, Cell.RECOVERED), unseen=Interval(0, 3))
+    assert (row.log, row.unseen, row.process) == (only(Cell.CUT), Interval(0, 3), SETS["process"])
 
 
 def test_the_first_note_of_a_cell_counts() -> None:
@@ -349,9 +335,9 @@ def test_a_loss_that_is_probable_is_a_lost_verdict() -> None:
 
 
 def test_a_cut_tail_in_one_row_and_an_open_cell_in_another() -> None:
-    rows = table(change(removed=(tail(5, 8),)), change(log=only(KEPT, CUT), had_all=EITHER, high_watermark=Interval()))
+    rows = table(change(removed=(tail(5, 8),)), change(log=only(Cell.KEPT, Cell.CUT), had_all=EITHER, high_watermark=Interval()))
     assert verdict(rows).verdict == UNKNOWN
-    assert verdict(rows).decides == (Open(2, "high_watermark" if rows[2].log.only(KEPT) else "log"),)
+    assert verdict(rows).decides == (Open(2, "high_watermark" if rows[2].log.only(Cell.KEPT) else "log"),)
 
 
 # losses: which offsets
@@ -425,7 +411,7 @@ def test_an_old_leader_of_which_nothing_was_collected_may_have_had_more_than_its
     assert len(list(losses(0, replace(row, old_leader=row.new_leader)))) == 1, "its own log is another matter"
 
 
-@pytest.mark.parametrize("alone", [EITHER, only(YES)])
+@pytest.mark.parametrize("alone", [EITHER, only(Cell.YES)])
 def test_a_leader_that_lost_the_end_of_its_own_log_loses_an_unknown_number(alone: Possible) -> None:
     """Other logs prove the least that it lost; how far it went is on no disk."""
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), last_isr_member_lost_tail=alone)
@@ -506,12 +492,12 @@ def test_committed_records_that_no_later_leader_had_are_certainly_lost() -> None
     assert confidence(**COMMITTED) == CERTAIN
 
 
-@pytest.mark.parametrize("earlier", [EITHER, only(NO)])
+@pytest.mark.parametrize("earlier", [EITHER, only(Cell.NO)])
 def test_records_that_may_be_younger_than_the_hand_over_are_only_possibly_lost(earlier: Possible) -> None:
     assert confidence(**COMMITTED, removed=(tail(5, 8, written_before_handover=earlier),)) == POSSIBLE
 
 
-@pytest.mark.parametrize("earlier", [EITHER, only(NO)])
+@pytest.mark.parametrize("earlier", [EITHER, only(Cell.NO)])
 def test_offsets_of_which_only_younger_records_are_known_are_only_possibly_lost(earlier: Possible) -> None:
     row = change(removed=(tail(5, 8), tail(5, 9, written_before_handover=earlier)), **COMMITTED | {"high_watermark": exactly(9)})
     assert {part.confidence for part in losses(0, row) if part.end is not None and part.start <= 8 < part.end} == {POSSIBLE}
@@ -530,7 +516,7 @@ def test_records_that_may_have_gone_in_a_later_hand_over_are_probably_lost() -> 
 def test_records_that_producers_may_have_sent_again_are_possibly_lost_unless_committed(mark: Interval, expected: str) -> None:
     """Producers were told of what was committed: those with acks=all only of that."""
     assert confidence(high_watermark=mark, resent=EITHER) == expected
-    assert confidence(high_watermark=mark, resent=only(YES)) == expected
+    assert confidence(high_watermark=mark, resent=only(Cell.YES)) == expected
     assert confidence(high_watermark=mark) == CERTAIN
 
 
@@ -552,10 +538,10 @@ def test_a_row_in_which_nothing_is_open(kind: str) -> None:
     [
         ("unseen", Interval(), exactly(0)),
         ("unseen", Interval(0, 1), exactly(0)),
-        ("sole_restart", only(NONE, UNCLEAN), only(NONE, CLEAN)),
-        ("sole_restart", only(UNCLEAN), only(CLEAN)),
-        ("unexplained_truncations", EITHER, only(NO)),
-        ("unexplained_truncations", only(YES), only(NO)),
+        ("sole_restart", only(Cell.NONE, Cell.UNCLEAN), only(Cell.NONE, Cell.CLEAN)),
+        ("sole_restart", only(Cell.UNCLEAN), only(Cell.CLEAN)),
+        ("unexplained_truncations", EITHER, only(Cell.NO)),
+        ("unexplained_truncations", only(Cell.YES), only(Cell.NO)),
     ],
 )
 def test_cells_that_must_be_closed_in_every_row(kind: str, cell: str, wide: Any, narrow: Any) -> None:
@@ -574,14 +560,14 @@ OPEN = {"had_all": EITHER, "high_watermark": Interval()}
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        ({"election": only(OUTSIDE)}, "election"),
-        ({"election": only(IN_ISR, OUTSIDE)}, "election"),
-        ({"election": only(ELIGIBLE), "log": ANY_LOG, "process": only(CRASHED)}, "log"),
-        ({"log": ANY_LOG, "process": only(CRASHED, RUNNING)}, "process"),
-        ({"log": ANY_LOG, "process": only(RUNNING)}, "log"),
-        ({"log": only(CUT), "process": only(STOPPED)}, "log"),
-        ({"log": only(KEPT)}, "high_watermark"),
-        ({"log": only(KEPT), "process": SETS["process"]}, "high_watermark"),
+        ({"election": only(Cell.OUTSIDE)}, "election"),
+        ({"election": only(Cell.IN_ISR, Cell.OUTSIDE)}, "election"),
+        ({"election": only(Cell.ELIGIBLE), "log": ANY_LOG, "process": only(Cell.CRASHED)}, "log"),
+        ({"log": ANY_LOG, "process": only(Cell.CRASHED, Cell.RUNNING)}, "process"),
+        ({"log": ANY_LOG, "process": only(Cell.RUNNING)}, "log"),
+        ({"log": only(Cell.CUT), "process": only(Cell.STOPPED)}, "log"),
+        ({"log": only(Cell.KEPT)}, "high_watermark"),
+        ({"log": only(Cell.KEPT), "process": SETS["process"]}, "high_watermark"),
     ],
 )
 def test_the_first_open_cell_that_decides_whether_the_leader_had_all(cells: dict[str, Any], expected: str) -> None:
@@ -640,7 +626,7 @@ def test_a_removal_whose_range_is_not_proven_leaves_the_row_open(end: Interval) 
 @pytest.mark.parametrize("new", [exactly(7), Interval(7), exactly(8), Interval(3, 9), Interval()])
 def test_before_leader_epochs_a_leader_with_all_committed_records_has_what_the_old_one_kept(new: Interval) -> None:
     """The old leader cut its log to its high watermark: what it kept was committed."""
-    assert left(change(truncation=only(BY_HIGH_WATERMARK), old_log_end=exactly(7), new_log_end=new)) == []
+    assert left(change(truncation=only(Cell.BY_HIGH_WATERMARK), old_log_end=exactly(7), new_log_end=new)) == []
 
 
 @pytest.mark.parametrize(
@@ -648,7 +634,9 @@ def test_before_leader_epochs_a_leader_with_all_committed_records_has_what_the_o
     [(exactly(7), True), (Interval(7), True), (exactly(6), False), (Interval(6), False)],
 )
 def test_before_leader_epochs_an_old_log_is_not_longer_after_its_cut(new: Interval, suffices: bool) -> None:
-    row = change(truncation=only(BY_HIGH_WATERMARK), old_log_end=exactly(7), new_log_end=new, high_watermark=Interval(0, 6), had_all=EITHER)
+    row = change(
+        truncation=only(Cell.BY_HIGH_WATERMARK), old_log_end=exactly(7), new_log_end=new, high_watermark=Interval(0, 6), had_all=EITHER
+    )
     assert left(row) == ([] if suffices else ["old_log_end"])
 
 
@@ -662,7 +650,7 @@ def test_a_leader_that_leads_on_with_its_log_needs_no_proof_of_the_old_one() -> 
     assert left(change(**open_ends)) == []
     assert left(change(RESTART, **open_ends)) == []
     assert left(change(**{**open_ends, "new_leader": 2})) == ["high_watermark", "old_log_end"]
-    assert left(change(**open_ends, log=only(KEPT, RECOVERED))) == ["log", "old_log_end"]
+    assert left(change(**open_ends, log=only(Cell.KEPT, Cell.RECOVERED))) == ["log", "old_log_end"]
 
 
 @pytest.mark.parametrize(

@@ -20,25 +20,7 @@ from forensics.model.rows import Rows
 from forensics.output.sanitise import clean
 from forensics.proof.judgement import Judgement, judgement
 from forensics.proof.records import records
-from forensics.proof.verdict import (
-    BEGIN,
-    CHANGE,
-    CRASHED,
-    END,
-    IN_ISR,
-    KEPT,
-    NO,
-    NONE,
-    OUTSIDE,
-    RUNNING,
-    YES,
-    Handover,
-    Interval,
-    Open,
-    Possible,
-    Removed,
-    verdict,
-)
+from forensics.proof.verdict import BEGIN, CHANGE, END, Cell, Handover, Interval, Open, Possible, Removed, verdict
 from forensics.views import proof as words
 from forensics.views.proof import Proof, ShownRow, Skipped, interval, of_report, section
 from forensics.views.proof_lines import lines
@@ -49,10 +31,10 @@ from tests.support import local
 
 BEGUN = datetime(2026, 11, 21, 1, 53)
 CLOSED = {
-    "unexplained_truncations": Possible.of(NO),
-    "sole_restart": Possible.of(NONE),
-    "last_isr_member_lost_tail": Possible.of(NO),
-    "resent": Possible.of(NO),
+    "unexplained_truncations": Possible.of(Cell.NO),
+    "sole_restart": Possible.of(Cell.NONE),
+    "last_isr_member_lost_tail": Possible.of(Cell.NO),
+    "resent": Possible.of(Cell.NO),
 }
 
 
@@ -62,20 +44,25 @@ def row(number: int, kind: str = CHANGE, **cells: Any) -> Handover:
         kind, number, old_leader=1 + number % 2, new_leader=2 - number % 2, at=BEGUN + timedelta(hours=number), unseen=Interval.exactly(0)
     )
     ends = {"old_log_end": Interval.exactly(10 * number), "new_log_end": Interval.exactly(10 * number)}
-    sound = {"election": Possible.of(IN_ISR), "process": Possible.of(RUNNING), "log": Possible.of(KEPT), "had_all": Possible.of(YES)}
+    sound = {
+        "election": Possible.of(Cell.IN_ISR),
+        "process": Possible.of(Cell.RUNNING),
+        "log": Possible.of(Cell.KEPT),
+        "had_all": Possible.of(Cell.YES),
+    }
     return replace(base, **{**CLOSED, **ends, **sound, **cells})
 
 
 def lossy(number: int, offset: int = 200, end: int = 358, high_watermark: int = 358) -> Handover:
     sure = {
         "exact_end": True,
-        "written_before_handover": Possible.of(YES),
-        "lost_in_this_handover": Possible.of(YES),
-        "from_other_topic": Possible.of(NO),
+        "written_before_handover": Possible.of(Cell.YES),
+        "lost_in_this_handover": Possible.of(Cell.YES),
+        "from_other_topic": Possible.of(Cell.NO),
     }
     gone = Removed(1, "truncation", Interval.exactly(offset), Interval.exactly(end), **sure)
     ends = {"old_log_end": Interval.exactly(end), "new_log_end": Interval.exactly(offset), "high_watermark": Interval(high_watermark)}
-    state = {"election": Possible.of(OUTSIDE), "process": Possible.of(CRASHED), "had_all": Possible.of(YES, NO)}
+    state = {"election": Possible.of(Cell.OUTSIDE), "process": Possible.of(Cell.CRASHED), "had_all": Possible.of(Cell.YES, Cell.NO)}
     return row(number, removed=(gone,), **ends, **state)
 
 
@@ -116,7 +103,12 @@ def test_an_interval_says_what_is_possible(cell: Interval, said: str) -> None:
 
 def test_a_row_says_what_was_lost_and_what_is_open() -> None:
     proof = table(
-        [row(0, BEGIN, old_leader=None), lossy(1, high_watermark=300), row(2, unexplained_truncations=Possible.of(YES, NO)), row(3, END)]
+        [
+            row(0, BEGIN, old_leader=None),
+            lossy(1, high_watermark=300),
+            row(2, unexplained_truncations=Possible.of(Cell.YES, Cell.NO)),
+            row(3, END),
+        ]
     )
     begin, change, unclear, end = (r for r in section(proof).rows if isinstance(r, ShownRow))
     assert (change.election, change.process, change.log, change.high_watermark) == ("unclean", "crashed", "kept", "300 or more")
@@ -143,7 +135,7 @@ def test_of_a_long_table_every_row_that_matters_is_shown() -> None:
     assert [r.row for r in shown if isinstance(r, ShownRow)] == [0, 77, 200, last]
     skipped = [(r.first, r.last, r.open) for r in shown if isinstance(r, Skipped)]
     assert skipped == [(1, 76, 0), (78, 199, 0), (201, last - 1, 0)]
-    unclear = [replace(r, unexplained_truncations=Possible.of(YES, NO)) for r in rows]
+    unclear = [replace(r, unexplained_truncations=Possible.of(Cell.YES, Cell.NO)) for r in rows]
     bounded = section(table(unclear))
     assert len(bounded.rows) < 2 * words.ALL and {77, 200} <= {r.row for r in bounded.rows if isinstance(r, ShownRow)}
     assert sum(r.open for r in bounded.rows if isinstance(r, Skipped)) + sum(isinstance(r, ShownRow) for r in bounded.rows) == last + 1
@@ -168,7 +160,7 @@ def test_it_fits_the_terminal(width: int, offset: int) -> None:
 
 def test_a_reason_is_stated_once_and_premises_are_listed() -> None:
     unclear = {
-        "unexplained_truncations": Possible.of(YES, NO),
+        "unexplained_truncations": Possible.of(Cell.YES, Cell.NO),
         "notes": {"unexplained_truncations": said("handover/no-server-log", leader=1)},
     }
     premises = {1: said("coverage/cut", path="server.log", characters=9)}

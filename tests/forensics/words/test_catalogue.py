@@ -18,7 +18,7 @@ from forensics.model.findings import ALL_STATE, Finding, Lasting, Purpose
 from forensics.model.message import Message, Range, Value, decoded, encoded, packed, unpacked
 from forensics.model.presence import process_errors
 from forensics.model.record import reader
-from forensics.proof import causes
+from forensics.proof import verdict
 from forensics.rules import RULES, declared, named_in_steps
 from forensics.words import CLIENT_PARTITIONS, SAVES
 from forensics.words.formats import FORMATS, OF_TEXTS, natural
@@ -185,7 +185,7 @@ def test_the_values_of_a_finding_survive_their_way_as_a_row(values: tuple[tuple[
 
 NAMES_OF_OTHER_THINGS = {
     *KINDS,  # kinds of events
-    *(text for text in vars(causes).values() if isinstance(text, str)),  # causes of losses
+    *(text for text in vars(verdict).values() if isinstance(text, str)),  # causes of losses
     *process_errors.PHRASES,  # causes that errors name
     *(member.value for member in (*Purpose, *Lasting)),
 }
