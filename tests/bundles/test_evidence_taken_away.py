@@ -121,7 +121,7 @@ def test_nothing_false_nothing_surer_and_no_silence(name: str) -> None:
     check(name, chosen)
 
 
-@pytest.mark.parametrize(("name", "taken"), ONCE_BROKEN)
+@pytest.mark.parametrize(("name", "taken"), sorted(ONCE_BROKEN))
 def test_what_was_broken_once(name: str, taken: str) -> None:
     check(name, [way for way in ways(name) if way[1] == taken])
 

@@ -39,7 +39,16 @@ def _of(name: str) -> tuple[tuple[str, File], ...]:
         for member in whole:
             if (content := whole.extractfile(member)) is not None:
                 found.append((member.name.split("/", 1)[1], File(content.read(), member.mtime)))
+    _BUNDLE_OF.update(dict.fromkeys(found, name))
     return tuple(found)
+
+
+_BUNDLE_OF: dict[tuple[str, File], str] = {}
+
+
+def bundle_of(path: str, file: File) -> str | None:
+    """The bundle that has this file under this path, of those that were opened."""
+    return _BUNDLE_OF.get((path, file))
 
 
 def bundle(name: str) -> Files:

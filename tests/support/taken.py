@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fixtures.exports import write
 from forensics.incidents.folding import places
@@ -38,7 +39,7 @@ from tests.support import local, recorded
 from tests.support.altered import OTHERS, TIMES, alterations
 from tests.support.contradictions import contradictions
 from tests.support.paths import truth_of
-from tests.support.shapes import BUNDLES, HEAD, File, Files, bundle, moment, nodes, only, records, without
+from tests.support.shapes import BUNDLES, HEAD, File, Files, bundle, bundle_of, moment, nodes, only, records, without
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
@@ -48,8 +49,20 @@ NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
 @lru_cache(maxsize=512)
 def _events(path: str, file: File) -> pa.Table:
+    if (name := bundle_of(path, file)) is not None:
+        return _recorded(name)[path]
     rows = evidence.read_source(Member(path, len(file.content), instant(file.modified)), BytesIO(file.content))
     return pa.Table.from_batches(list(schemas.batches(rows)), schema=EVENTS)
+
+
+@lru_cache(maxsize=4)
+def _recorded(name: str) -> Mapping[str, pa.Table]:
+    """The events of each file of a bundle, without the root of the bundle in paths."""
+    events = recorded.events(name)
+    for column in ("source", "directory"):
+        values = pc.replace_substring_regex(events[column], f"^{re.escape(name)}/", "").cast(EVENTS.field(column).type)
+        events = events.set_column(events.schema.get_field_index(column), EVENTS.field(column), values)
+    return {path: events.filter(pc.equal(events["source"], path)) for path in bundle(name)}
 
 
 def table(files: Files) -> pa.Table:
@@ -69,17 +82,12 @@ Way = tuple[str, str, Callable[[Files], Files]]
 """Family, what is gone or altered in words, and how the rest is made."""
 
 
-def ways(name: str) -> Iterator[Way]:
+@lru_cache(maxsize=1)
+def ways(name: str) -> tuple[Way, ...]:
     """All ways of taking something away from a fixture, and of altering it, deterministic."""
     files = bundle(name)
-    yield from _of_nodes(files)
-    yield from _of_kinds(files)
-    yield from _of_files(files)
-    yield from _of_time(files)
-    yield from _of_lines(files)
-    yield from _of_clocks(files)
-    yield from _of_exports(name)
-    yield from alterations(name)
+    of_files = (_of_nodes, _of_kinds, _of_files, _of_time, _of_lines, _of_clocks)
+    return (*(way for each in of_files for way in each(files)), *_of_exports(name), *alterations(name))
 
 
 def _gone(family: str, words: str, expression: str) -> Way:
