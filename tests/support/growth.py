@@ -41,6 +41,8 @@ class Applied:
     expression: Expression
     names: set[str] = field(default_factory=set)
     methods: set[str] = field(default_factory=set)
+    endless: bool = False
+    """A text needed so much time that measuring again would show nothing else."""
 
     @property
     def anchored(self) -> bool:
@@ -238,13 +240,13 @@ def _runs(items: Any, flags: int, before: str) -> Iterator[tuple[str, str]]:
 
 MOST = 300
 """Repeats that are not counted as endless: names of topics have up to 249 characters."""
-LENGTH = 64_000
+LENGTH = 32_000
 LINEAR = 4
 """Times as long for a text that is four times as long, if the time is proportional to the length."""
 NOTICEABLE_S = 0.02
 """Shorter times are not compared. What exceeds is measured again, and a text that grows is measured three times: other processes take
 the caches away for a moment."""
-ENDLESS_S = 1.0
+ENDLESS_S = 0.5
 
 
 class Endless(Exception):
@@ -276,6 +278,7 @@ def grows(one: Applied, shape: tuple[str, str, str]) -> bool:
         with _Limited():
             return any(map(exceeds, (most // 8, most)))  # what is quadratic shows in a short text, soon
     except Endless:
+        one.endless = True
         return True
 
 
@@ -299,7 +302,7 @@ def superlinear(found: Mapping[str, Applied]) -> dict[str, tuple[str, str, str]]
     for name, one in found.items():
         try:
             shapes = texts(one.expression, anchored=one.anchored)
-            shape = next((shape for shape in shapes if all(grows(one, shape) for _ in range(3))), None)
+            shape = next((shape for shape in shapes if all(one.endless or grows(one, shape) for _ in range(3))), None)
         except re.error:  # `re` does not parse atomic groups and possessive repeats before 3.11
             continue
         if shape is not None:
