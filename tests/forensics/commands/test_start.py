@@ -18,7 +18,7 @@ import forensics
 from forensics.cli import cli
 from forensics.start import PACKAGES, safe
 from tests.conftest import Done
-from tests.support.hostile import command, executed, fill, python, run
+from tests.support.hostile import command, executed, fill, python, run, without_java
 from tests.support.paths import BUNDLES, ROOT
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "timeline": ("evidence.tar.gz", *ONE, "--json", "out.json"),
 }
 """Each command that starts Spark, with relative paths."""
+WITH_JAVA = ("analyze", "audit")
+"""All commands start Spark in one way; the others run without it."""
 NOTEBOOK = "import forensics\nprint(forensics.analyze('evidence.tar.gz', case='../a.case').table('findings').to_pylist())\n"
 
 
@@ -86,7 +88,7 @@ def test_no_file_of_the_working_directory_is_executed_or_read_as_settings(
     if name == "audit":  # only the evidence is in both archives
         shutil.move(there / "evidence.tar.gz", there.parent / "evidence.tar.gz")
     words = tuple("../evidence.tar.gz" if name == "audit" and word == "." else word for word in WORDS[name])
-    done = run([*command(tmp_path), name, *words], there)
+    done = run([*command(tmp_path), name, *words], there, **({} if name in WITH_JAVA else without_java(tmp_path / "no-java")))
     assert executed(there) == []
     assert done.returncode in (0, 1), done.stderr
     if name == "audit":
