@@ -42,12 +42,17 @@ def test_nothing_that_was_planted_is_left(made: Callable[[int], planted.Made], t
     done, copy = copied(files, tmp_path)
     assert done.written >= len(files) and done.left_out == []
     assert planted.survivors(plants, copy) == []
+    if made is planted.logs:  # a reader reads the same offsets in the copy
+        before, after = (local.events_of(tmp_path / name).to_pylist() for name in ("source", "copy.tar.gz"))
+        offsets = [sorted((r["offset"], r["partition"], r["time"]) for r in rows if r["event"] == "truncation") for rows in (before, after)]
+        assert len(offsets[0]) > 300 and offsets[0] == offsets[1]
 
 
 @pytest.mark.parametrize("made", [planted.logs, planted.others])
 def test_of_results_no_name_is_left(made: Callable[[int], planted.Made], tmp_path: Path) -> None:
-    """Numbers stay in sentences."""
+    """Numbers stay in sentences. Packaging is read before a result is made, so one log is enough."""
     plants, files = made(7)
+    files = {path: content for path, content in files.items() if not re.search(r"logs/(?!plain)|export/", path)}
 
     def survivors(case: Case) -> list[str]:
         tables = {t.name: json.dumps(case.table(t.name).to_pylist(), default=str, ensure_ascii=False).encode() for t in TABLES}
@@ -57,13 +62,6 @@ def test_of_results_no_name_is_left(made: Callable[[int], planted.Made], tmp_pat
     assert len(survivors(case)) > 50
     redact_case(case, tmp_path / "r.case", tmp_path / "m.json")
     assert survivors(Case(tmp_path / "r.case")) == []
-
-
-def test_a_reader_reads_the_same_offsets_in_the_copy(tmp_path: Path) -> None:
-    copied(planted.logs(8)[1], tmp_path)
-    before, after = (local.events_of(tmp_path / name).to_pylist() for name in ("source", "copy.tar.gz"))
-    offsets = [sorted((r["offset"], r["partition"], r["time"]) for r in rows if r["event"] == "truncation") for rows in (before, after)]
-    assert len(offsets[0]) > 300 and offsets[0] == offsets[1]
 
 
 HOSTILE = (
@@ -178,9 +176,7 @@ def test_the_copy_names_its_policy(tmp_path: Path) -> None:
     assert mark["policy"] == POLICY and mark["version"] and mark["files"] == 1
 
 
-@pytest.mark.parametrize(
-    ("form", "newest_first"), [("journald-json", False), ("kibana-csv", True), ("datadog-csv", False), ("stern", False)]
-)
+@pytest.mark.parametrize(("form", "newest_first"), [("journald-json", False), ("kibana-csv", True)])
 def test_the_findings_on_a_redacted_export_are_those_on_the_export(form: str, newest_first: bool, tmp_path: Path) -> None:
     write(BUNDLES / "hw-truncation-0.10.2.2-zk.tar.gz", tmp_path / "export", form, newest_first=newest_first)
     redact([str(tmp_path / "export")], tmp_path / "copy.tar.gz", tmp_path / "mapping.json")
