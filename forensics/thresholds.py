@@ -120,6 +120,8 @@ ORDINARY_HANDOVER = timedelta(seconds=1)
 
 MAX_CLOCK_STEPS = 3
 """Backward steps of the time in one log file up to which the clock is taken to have been set; more are lines out of order."""
+ASCENTS_PER_DESCENT = 100
+"""Lines of a log in which threads overtake each other once at most (once in 100 to 250 lines in recorded logs)."""
 SAME_STEP = timedelta(minutes=1)
 """Logs that show one step of a clock do so within this time and the size of the step: each prints a line about once a minute."""
 NOTICEABLE_PAUSE = timedelta(seconds=1)

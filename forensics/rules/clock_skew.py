@@ -27,7 +27,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
         if clock.basis != "given" and abs(clock.skew_ms) >= max(MIN_SKEW_MS, 0 if clock.disputed else clock.uncertainty_ms or 0):
             yield _finding(node, cluster)
         if steps := _steps_back(node, cluster):
-            yield _set_back(node, steps)
+            yield _set_back(node, steps, unsorted=any(s.unsorted for s in cluster.sources_of(node.id)))
     by_days: dict[int, list[Node]] = defaultdict(list)
     for node in cluster.nodes.values():
         if node.clock.days:
@@ -57,13 +57,14 @@ def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, i
     return sorted(found, key=lambda step: (-step[0], step[3], step[1].path))
 
 
-def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime]]) -> Finding:
+def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime]], *, unsorted: bool) -> Finding:
+    """`unsorted`: another log of the node has lines out of order."""
     size, log, line, before = steps[0]
     seen_twice = any(s.path != log.path and abs(at - before) <= size + SAME_STEP for _, s, _, at in steps[1:])
     joined = log.first is not None and before - size < log.first
     return Finding(
         severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
-        confidence="possible" if joined else "certain" if seen_twice else "probable",
+        confidence="possible" if joined or unsorted else "certain" if seen_twice else "probable",
         brokers=(node.id,),
         start=before,
         message="set-back",
@@ -73,6 +74,7 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
             path=log.path,
             alone=not seen_twice and not joined,
             joined=joined,
+            unsorted=unsorted,
             others=len(steps) - 1 or None,
         ),
         evidence=tuple(

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Annotated
 
 from forensics.model.record import Int32, NamedColumn, Record
-from forensics.thresholds import MAX_CLOCK_STEPS
+from forensics.thresholds import ASCENTS_PER_DESCENT, MAX_CLOCK_STEPS
 from parsers.sniff import LOGS
 
 
@@ -68,10 +68,16 @@ class Source(Record):
     """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
 
     @property
+    def unsorted(self) -> bool:
+        """Lines are out of order: time goes back more often than a clock is set, or than threads overtake each other."""
+        steps = len(self.steps_back)
+        return steps > MAX_CLOCK_STEPS or (steps > 0 and self.descents > 2 * steps + self.ascents // ASCENTS_PER_DESCENT)
+
+    @property
     def clock_set_back(self) -> bool:
-        """Whether its clock was set back. Logs with many steps back, joined ones, and those with the lines of several brokers have lines
-        out of order, and show nothing about the clock."""
-        return 0 < len(self.steps_back) <= MAX_CLOCK_STEPS and not self.shared and not self.parts
+        """Whether its clock was set back. Unsorted logs, joined ones, and those with the lines of several brokers show nothing about the
+        clock."""
+        return bool(self.steps_back) and not (self.unsorted or self.shared or self.parts)
 
     @property
     def newest_first(self) -> bool:
