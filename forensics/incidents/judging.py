@@ -23,7 +23,7 @@ from forensics.invariants.declared import ReportFacts
 from forensics.model.cluster import balance, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
 from forensics.model.coverage.log_coverage import weakened
-from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule
+from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule, Unrefuted
 from forensics.model.message import encoded, said
 from forensics.model.partition import durability
 from forensics.model.partition.timeline import PartitionTimeline
@@ -156,7 +156,7 @@ def _of_rule(found: Iterable[Finding], rule: Rule, cluster: Cluster) -> list[Fin
 
 
 def _weakened(f: Finding, rule: Rule, cluster: Cluster) -> Finding:
-    return weakened(f, rule.premises, cluster) if rule.premises else f
+    return weakened(f, rule.premises, cluster, of_file=rule.unrefuted in (Unrefuted.OWN_FILE, Unrefuted.EVIDENCE))
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:

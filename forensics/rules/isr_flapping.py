@@ -38,15 +38,17 @@ def _often(own: Sequence[AbsenceInterval]) -> list[AbsenceInterval]:
 
 def _finding(broker: int, own: Sequence[AbsenceInterval], timeline: PartitionTimeline) -> Finding:
     causes = Counter(i.cause for i in own)
+    known = [i.start for i in own if i.start is not None]  # in the order of epochs, which a wrong clock may contradict
+    start, end = min(known) if own[0].start is not None else None, max(known, default=None)
     return Finding(
         confidence="certain",
         brokers=(broker,),
-        start=own[0].start,
-        end=own[-1].start,
+        start=start,
+        end=end,
         values=values(
             times=len(own),
             at_least=bool(timeline.of(LEFT_OUT)),
-            span=(own[0].start, own[-1].start),
+            span=(start, end),
             causes=tuple(said(f"isr-flapping/{cause}", times=times) for cause, times in causes.most_common()),
         ),
         evidence=quote(*(timeline.states[i.first].event for i in own[:MAX_EVIDENCE])),

@@ -65,7 +65,7 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
             found += 1
             if len(row) == fields and row[0]:
                 yield number, at, text, row, not ended.by_newline
-            else:
+            elif ended.by_newline or "\0" in text:
                 yield malformed(member, text, f"{fields} fields expected", number, at)
         elif number == 1:
             yield from _version(member, text, at)

@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
+from operator import itemgetter
+from random import Random
 
 from tests.support.shapes import HEAD, File, Files, bundle, moment, nodes, records, relaid, without
 
@@ -227,6 +229,28 @@ def _renamed_topics(content: bytes) -> bytes:
     return re.sub(rb"(?<![\w.-])(orders|ledger|clicks|trades)(?=-\d|\b)", lambda topic: b"topic-" + topic[0][:1], content)
 
 
+def _shuffled(told: list[bytes]) -> list[bytes]:
+    """As several workers of a shipper deliver them."""
+    by_chance = Random(len(told))
+    return [r for _, r in sorted(((n + 40 * by_chance.random(), r) for n, r in enumerate(told)), key=itemgetter(0))]
+
+
+def _delivered_again(told: list[bytes]) -> list[bytes]:
+    """Every fifth record comes once more, up to 200 records later."""
+    by_chance = Random(len(told))
+    again = [(n + 5 + 195 * by_chance.random(), r) for n, r in enumerate(told) if not n % 5]
+    return [r for _, r in sorted([*enumerate(told), *again], key=itemgetter(0))]
+
+
+def _copied(files: Files, node: str, change: Callable[[bytes], bytes]) -> Files:
+    """An altered copy of a node's logs beside them."""
+    return {**files, **{f"copy/{p}": File(change(f.content), f.modified) for p, f in files.items() if re.search(f"^{node}{LOG}", p)}}
+
+
+def _other_epochs(content: bytes) -> bytes:
+    return re.sub(rb"(?<=[eE]poch[ =])\d\b", lambda epoch: b"%d" % (9 - int(epoch[0])), content)
+
+
 def _masked(content: bytes) -> bytes:
     return re.sub(rb"\b\d{1,3}(?:\.\d{1,3}){3}\b|localhost|(?<=host=)[\w.-]+", b"XXX", content)
 
@@ -312,6 +336,7 @@ def _of_nodes(files: Files) -> Iterator[_Altered]:
         yield f"{node} in local time over the start of summer time", lambda f, n=node: _back_in_summer(f, n)
         yield f"clock of {node} in 1970 for 3 s after its restart", lambda f, n=node, a=at: _stepped(f, n, -a, begin=a, end=a + 3)
         yield f"clock of {node} slewed", lambda f, n=node: _slewed(f, n)
+        yield f"logs of {node} copied with other leader epochs", lambda f, n=node: _copied(f, n, _other_epochs)
         yield f"logs of {node} in 12-hour times", _of(f"^{node}{LOG}", lambda c: STAMP.sub(_twelve_hours, c))
         yield f"checkpoint of {node} lacks its last digit", _of(f"^{node}/data/replication-offset-checkpoint$", _torn)
         yield f"checkpoint of {node} is an older one, and its time is new", _of(f"^{node}/data/replication-offset-checkpoint$", _lower)
@@ -364,6 +389,9 @@ def _of_lines(files: Files) -> Iterator[_Altered]:
         "grep -v of starts",
         _lines(lambda told: [line for line in told if not re.search(rb"Kafka version|started|starting|Loading|Loaded", line)]),
     )
+    yield "records out of order", _records(_shuffled)
+    yield "records delivered again", _records(_delivered_again)
+    yield "ids of topics masked", _of(LOG, lambda c: re.sub(rb"(?<=[tT]opicId=)[\w-]{22}|(?<=,Some\()[\w-]{22}", b"A" * 22, c))
     yield "every line twice", _lines(lambda told: [line for line in told for _ in (1, 2)])
     yield "cut at 120 columns", _lines(lambda told: [line[:120].rstrip(b"\n") + b"\n" for line in told])
     yield "wrapped at 80 columns", _lines(_wrapped(80))

@@ -46,6 +46,8 @@ class Copies:
     """Logs with the lines of all loggers, as the output of a container."""
     originals: Mapping[str, str] = field(default_factory=dict)
     """By log, the longer log of which it is a copy, line for line, though some lines may have been altered (shifted_copies)."""
+    differing: frozenset[str] = frozenset()
+    """Logs of which two copies have other times or numbers in one line."""
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class Copies:
         sources: Iterable[Source],
         shown: Callable[[str], str] = str,
         originals: Mapping[str, str] = MappingProxyType({}),
+        differing: Collection[str] = (),
         *,
         apart: timedelta = timedelta(0),
     ) -> Copies:
@@ -68,9 +71,9 @@ class Copies:
             for node, kind in product(s.nodes, kinds if s.path in of_all else (s.kind,)):
                 groups[(node, kind)].append((first or datetime.min, last or datetime.max, s.path))
         repeating = (path for spans in groups.values() for path in _overlapping(sorted(spans), apart))
-        paths = ({*repeating, *originals, *originals.values()}, {s.path for s in logs if s.of_seconds}, of_all)
-        repeated, of_seconds, of_any = (frozenset(map(shown, own)) for own in paths)
-        return cls(repeated, of_seconds, of_any, {shown(path): shown(original) for path, original in originals.items()})
+        paths = ({*repeating, *originals, *originals.values()}, {s.path for s in logs if s.of_seconds}, of_all, differing)
+        repeated, of_seconds, of_any, differ = (frozenset(map(shown, own)) for own in paths)
+        return cls(repeated, of_seconds, of_any, {shown(path): shown(original) for path, original in originals.items()}, differ)
 
     def in_originals(self, events: Sequence[Event]) -> Sequence[Event]:
         """The events without those of a copy where the original has a line of the kind at the same place, whatever else the copy's states."""

@@ -54,21 +54,40 @@ def shifts(lines: pa.Table, sources: Iterable[Source]) -> dict[str, int]:
     return found
 
 
-def originals(lines: pa.Table, sources: Iterable[Source]) -> dict[str, str]:
-    """By path of a log, the longest log of its broker with one of its lines at the same place and time: one file that was collected twice,
-    however the lines of one copy were altered. `lines`: as for `shifts`."""
+def originals(lines: pa.Table, sources: Iterable[Source]) -> tuple[dict[str, str], set[str]]:
+    """By path of a log, the longest log of its broker with a line of a kind at the same place, after the first, and time as in it: one file
+    that was collected twice, however the lines of one copy were altered. And the logs of which two copies have other times or numbers in a
+    line. `lines`: as for `shifts`."""
     logs = {s.path: s for s in sources if s.kind.endswith(LOG_SUFFIX) and s.node is not None}
-    table, stated = _of_logs(lines.filter(pc.is_valid(lines["byte"])), logs)
+    table, _ = _of_logs(lines.filter(pc.greater(lines["byte"], 0)), logs)
     found: dict[str, str] = {}
 
     def longer(one: str, other: str) -> str:
         return max(one, other, key=lambda path: (logs[path].lines or 0, path))
 
-    groups = table.group_by(["line", "byte", "time", *stated], use_threads=False).aggregate([("source", "distinct")])
-    for paths in groups["source_distinct"].to_pylist():
+    for paths in _with_each([*_PLACE, "time"], table).column("source_distinct").to_pylist():
         longest = reduce(longer, paths)
         found.update((path, longer(found.get(path, longest), longest)) for path in paths if path != longest)
-    return found
+    if not found:
+        return {}, set()
+    table = table.filter(pc.is_in(table["source"], pa.array([*found, *found.values()])))
+    alike = _with_each([*_PLACE, "time", *_NUMBERS], table).select([*_PLACE, "source_distinct"]).to_pylist()
+    pairs = {(*(row[name] for name in _PLACE), *sorted(row["source_distinct"])) for row in alike}
+    places = _with_each(_PLACE, table).select([*_PLACE, "source_distinct"]).to_pylist()
+    differing = (
+        sorted(row["source_distinct"]) for row in places if (*(row[name] for name in _PLACE), *sorted(row["source_distinct"])) not in pairs
+    )
+    return found, {path for paths in differing for path in paths}
+
+
+_PLACE = ["of", "event", "line", "byte"]
+_NUMBERS = [name for name in _STATING if pa.types.is_integer(EVENTS.field(name).type)]
+
+
+def _with_each(columns: list[str], table: pa.Table) -> pa.Table:
+    """The groups of rows with equal values in these columns that are in several logs, with these logs."""
+    groups = table.group_by(columns, use_threads=False).aggregate([("source", "distinct")])
+    return groups.filter(pc.greater(pc.list_value_length(groups["source_distinct"]), 1))
 
 
 def _links(lines: pa.Table, logs: Mapping[str, Source]) -> Iterator[tuple[str, str, int]]:

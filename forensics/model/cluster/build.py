@@ -192,11 +192,11 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source],
     return copies.without_twins(sorted(found, key=place))  # they would pair wrong lines
 
 
-def _copied(gathered: Gathered, sources: Sequence[Source]) -> tuple[dict[str, int], dict[str, str]]:
-    """By path of a copy with other times, by how much they are later; and by path of a copy, its original."""
+def _copied(gathered: Gathered, sources: Sequence[Source]) -> tuple[dict[str, int], tuple[dict[str, str], set[str]]]:
+    """By path of a copy with other times, by how much they are later; and what `originals` finds."""
     copies = pa.array(sorted(Copies.of(sources, apart=FARTHEST_SHIFT).sources), pa.string())
     if not copies:
-        return {}, {}
+        return {}, ({}, set())
     relating, others = _relating(gathered, ()), of_kinds(GATHERED - _UNSUITED)
 
     def dated(events: pa.Table) -> pa.ChunkedArray:
@@ -282,11 +282,17 @@ def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:
 
 
 def _with_topics(known: EventResolver, gathered: Gathered) -> EventResolver:
-    """Adds the topic ids. Kafka renames no topic: if an id has several names, they were replaced in logs, and the metadata log has its
-    own."""
+    """Adds the topic ids. Kafka renames no topic: if the metadata log has an id with one name, and logs have it with another, the name was
+    replaced in logs. If logs alone have several names of an id, the id was replaced, and shows nothing."""
     made = gathered.rows(_naming(of(role=Role.TOPIC_MADE), "topic_id"), "topic_id", "topic", "line").to_pylist()
-    topics = {row["topic_id"]: row["topic"] for row in sorted(made, key=lambda row: row["line"] is None)}
-    renamed = {row["topic"]: topics[row["topic_id"]] for row in made if row["topic"] not in topics.values()}
+    recorded = {row["topic_id"]: row["topic"] for row in made if row["line"] is None}
+    names: dict[str, set[str]] = defaultdict(set)
+    for row in made:
+        names[row["topic_id"]].add(row["topic"])
+    topics = {i: own.pop() for i, own in names.items() if len(own) == 1 and i not in recorded} | recorded
+    renamed = {
+        row["topic"]: recorded[row["topic_id"]] for row in made if row["topic_id"] in recorded and row["topic"] not in topics.values()
+    }
     return replace(known, topics=topics, renamed=renamed)
 
 
@@ -303,12 +309,12 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
         elsewhere = [replace(s, kind=EXCLUDED_KIND) for s in sources if s.path in others]
         sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(gathered, collected, sources)
-    shifts_ms, originals_of = _copied(gathered, sources)
+    shifts_ms, copied = _copied(gathered, sources)
     owned = replace(owned, excluded=others, shifts_ms=shifts_ms)
     for s in (s for s in sources if s.path in owned.shifts_ms):
         s.shifted_ms = owned.shifts_ms[s.path]
         _retime(s, lambda path, time, line: owned.wall(path, time))
-    copies = Copies.of(sources, owned.shown, originals_of)
+    copies = Copies.of(sources, owned.shown, *copied)
     owned = _with_clusters(owned, gathered, sources, copies)
     release()
     raw = _raw(gathered, owned, sources, copies)
@@ -320,7 +326,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     for s in sources:
         _retime(s, resolver.utc)
     resolver, ordered = with_collections(resolver, sources, begins)
-    copies = Copies.of(sources, resolver.shown, originals_of)
+    copies = Copies.of(sources, resolver.shown, *copied)
     evidence = partial(
         Cluster,
         sources=sources,

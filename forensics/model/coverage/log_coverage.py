@@ -215,7 +215,7 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
     found: dict[str, Message] = {}
     for s in logs:
         joined = bool(s.parts and s.steps_back)
-        if joined or len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
+        if joined or s.unsorted or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
             found.setdefault(ORDER, said("coverage/unsorted", path=s.path))
         elif s.steps_back and s.shared:
             size = s.largest_step_back.total_seconds()
@@ -229,6 +229,8 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
         found.setdefault(COMPLETE, said("coverage/filtered-by-level", path=of_all[0].path, more=len(of_all) - 1 or None, files=len(of_all)))
     if denied_error(broker, cluster) is not None:
         found.setdefault(CLOCK, said("coverage/error-denied", broker=broker))
+    if differing := [s.path for s in logs if s.path in cluster.copies.differing]:
+        found.setdefault(CLOCK, said("coverage/copies-differ", path=differing[0]))
     for _, (premise, reason) in _lacking(logs, cluster):
         found.setdefault(premise, reason)
     if missing := _rolled_together(cluster).get(broker) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
@@ -439,19 +441,32 @@ def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster
 # claims that rely on order and time
 
 
-def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Finding:
-    """The finding, at most possible if something is known against the lines of one of its brokers that it rests on, as its rule
-    declares."""
-    wanted = frozenset(premise for on in rests_on for premise in _RESTING[on])
-    if finding.confidence == "possible" or not (
-        doubted := {b: c.failed for b, c in _coverages(cluster).items() if not wanted.isdisjoint(c.failed)}
-    ):
+def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster, *, of_file: bool = False) -> Finding:
+    """The finding, at most possible if something is known against a file that it quotes, or against the lines of one of its brokers that it
+    rests on, as its rule declares. `of_file`: it says what is in its files, which no doubt about them changes."""
+    if finding.confidence == "possible":
         return finding
+    doubtful = {} if of_file else _doubtful(cluster)
+    reason = next((doubtful[e.source] for e in finding.evidence if e.source in doubtful), None) if doubtful else None
+    reason = reason or _against_lines(finding, rests_on, cluster)
+    return finding.doubted(reason) if reason is not None else finding
+
+
+def _against_lines(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Message | None:
+    wanted = frozenset(premise for on in rests_on for premise in _RESTING[on])
+    if not (doubted := {b: c.failed for b, c in _coverages(cluster).items() if not wanted.isdisjoint(c.failed)}):
+        return None
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
     compared = {b for b, node in cluster.nodes.items() if node.clock.conflict} if "time" in rests_on else ()
     known = (doubted[b] for b in sorted({*finding.brokers, *quoted, *compared} & doubted.keys()))
-    reason = next((failed[premise] for failed in known for premise in _PREMISES if premise in wanted & failed.keys()), None)
-    return finding.doubted(reason) if reason is not None else finding
+    return next((failed[premise] for failed in known for premise in _PREMISES if premise in wanted & failed.keys()), None)
+
+
+@cached_on_cluster
+def _doubtful(cluster: Cluster) -> dict[str, Message]:
+    """Files whose content is doubtful, each with the reason: a line or a number is cut, or a copy of the file has another."""
+    cut = {e.source: said("coverage/cut-file", path=e.source) for e in cluster.of("problem") if e.reason == "checkpoint-cut"}
+    return {path: said("coverage/copies-differ", path=path) for path in sorted(cluster.copies.differing)} | cut
 
 
 @cached_on_cluster
