@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from typing import IO, BinaryIO
 
@@ -138,14 +139,24 @@ class Outer:
         return data
 
 
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
-"""Byte order marks of files written by PowerShell's `>`."""
+def is_utf16(head: bytes) -> bool:
+    """Whether a text with this beginning is UTF-16, as PowerShell's `>` writes it: with its mark, or by every second byte."""
+    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(head) > 3 and not any(head[1:200:2]) and all(head[0:200:2]))
+
+
+def ends_in_returns(head: bytes) -> bool:
+    """Whether carriage returns alone end the records of a log with this beginning."""
+    return b"\n" not in head and re.search(rb"\r\[?\d{4}-\d\d-\d\d", head) is not None
+
+
+def _codec(head: bytes) -> str:
+    return "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-16-le"
 
 
 def decoded(data: bytes) -> str:
     """The text of a small file, UTF-16 with its mark or UTF-8."""
-    if data.startswith(UTF16):
-        return data.decode("utf-16", "replace")
+    if is_utf16(data):
+        return data.decode(_codec(data), "replace")
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
@@ -156,7 +167,7 @@ class DecodedText(io.RawIOBase):
         super().__init__()
         self._stream = stream
         self._head = head
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._decoder = codecs.getincrementaldecoder(_codec(head))("replace")
 
     def read(self, size: int = -1) -> bytes:
         """About so many bytes; none at the end."""
@@ -165,3 +176,12 @@ class DecodedText(io.RawIOBase):
             if text := self._decoder.decode(data):
                 return text.encode("utf-8", "replace")
         return self._decoder.decode(b"", final=True).encode("utf-8", "replace")
+
+
+class WithFeeds(DecodedText):
+    """A stream in which carriage returns alone end the lines, with line feeds in their place."""
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes; none at the end."""
+        data, self._head = self._head or self._stream.read(size), b""
+        return data.replace(b"\r", b"\n")

@@ -34,7 +34,7 @@ from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
 from parsers.layouts import Layout
 from parsers.learning.sample import HEAD as WRAPPING
-from parsers.lines import UTF16
+from parsers.lines import is_utf16
 from parsers.log_pattern import compiled
 from parsers.schemas import Member, Row, Rows
 from parsers.wrappers.unwrapper import Unwrapper
@@ -79,7 +79,7 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
         member, file = lone
         with io.BufferedReader(file, HEAD) as stream:
             head = stream.peek(HEAD)[:HEAD]
-            plain = not file.thin and form_of(member.path, head) == "plain" and not head.startswith(UTF16)
+            plain = not file.thin and form_of(member.path, head) == "plain" and not is_utf16(head)
             if not plain or kind_of(member, head, layouts) not in LOG_KINDS or Unwrapper(layouts).prepare(head[:WRAPPING]):
                 return [unit]
     except OSError:  # the reader meets the same error and reports it

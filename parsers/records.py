@@ -23,7 +23,7 @@ from parsers.catalogue.log_file import read_log
 from parsers.kinds import named
 from parsers.layouts import Layout, LogRecord, fitting
 from parsers.learning.layout import begins_record, layout_of
-from parsers.lines import MAX_LOG_LINE, UTF16, DecodedText, Outer, read_on
+from parsers.lines import MAX_LOG_LINE, DecodedText, Outer, is_utf16, read_on
 from parsers.paths import log_kind
 from parsers.schemas import Member, Row, documented
 from parsers.wrappers.unwrapper import Line, Unwrapper, finer, time_of
@@ -260,7 +260,7 @@ class _FileWalk:
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
         head, trouble = _head(stream)
-        if head.startswith(UTF16):
+        if is_utf16(head):
             stream = cast(BinaryIO, DecodedText(stream, head))
             head, again = _head(stream)
             trouble = trouble or again

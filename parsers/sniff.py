@@ -12,7 +12,7 @@ from parsers import formats
 from parsers.containers.documents import LOG_LINE, is_document
 from parsers.containers.magic import is_cut
 from parsers.formats.file_kind import Head
-from parsers.lines import UTF16, decoded
+from parsers.lines import decoded, is_utf16
 from parsers.paths import log_kind, name_of
 from parsers.schemas import Member
 from parsers.wrappers.exports import records_of
@@ -61,7 +61,7 @@ def sniff(member: Member, head: bytes) -> str:
     text = Head(member.path, name, decoded(head))
     if is_document(name, text.text):
         return "document"
-    if records_of(text.text.encode() if head.startswith(UTF16) else head) is not None:
+    if records_of(text.text.encode() if is_utf16(head) else head) is not None:
         return log_kind(member.path) or "other-log"
     return formats.kind_before_logs(text) or _log_by_lines(text) or _without_lines(text, head)
 
@@ -83,7 +83,7 @@ def _without_lines(text: Head, head: bytes) -> str:
 
 
 def _is_binary(head: bytes) -> bool:
-    if head.startswith(UTF16):
+    if is_utf16(head):
         return "\0" in decoded(head)
     control = sum(head.count(byte) for byte in (*range(9), *range(14, 27), *range(28, 32)))
     broken = head.decode("utf-8", "replace").count("\ufffd")

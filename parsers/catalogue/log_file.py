@@ -16,7 +16,7 @@ from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
 from parsers.learning.sample import HEAD
-from parsers.lines import MAX_LOG_LINE, UTF16, DecodedText, Outer, is_zeros, read_on
+from parsers.lines import MAX_LOG_LINE, DecodedText, Outer, WithFeeds, ends_in_returns, is_utf16, is_zeros, read_on
 from parsers.matching.text import line_end
 from parsers.paths import log_kind
 from parsers.schemas import Member, Row, Rows, problem
@@ -63,8 +63,8 @@ class LogFile(Reading):
 
     def rows(self, stream: BinaryIO) -> Iterator[Rows]:
         self.pending = self._block(stream, b"")
-        if self.pending.startswith(UTF16):
-            stream = cast(BinaryIO, DecodedText(stream, self.pending))
+        if is_utf16(self.pending) or ends_in_returns(self.pending):
+            stream = cast(BinaryIO, (DecodedText if is_utf16(self.pending) else WithFeeds)(stream, self.pending))
             self.pending = self._block(stream, b"")
         if self.unwrapper.prepare(self.pending[:HEAD]):
             yield from self._unwrapped(self.pending, stream)

@@ -26,7 +26,7 @@ from parsers.catalogue.survey import Survey
 from parsers.containers.units import LogPiece
 from parsers.layouts import LOG4J, Layout, LogRecord
 from parsers.learning.sample import HEAD
-from parsers.lines import UTF16
+from parsers.lines import ends_in_returns, is_utf16
 from parsers.schemas import Member, Row, Rows
 
 
@@ -73,7 +73,7 @@ class PieceOfLog(LogFile):
 
     def rows(self, stream: BinaryIO) -> Iterator[Rows]:
         self.pending = self._block(stream, b"")
-        if self.pending.startswith(UTF16) or self.unwrapper.prepare(self.pending[:HEAD]):
+        if is_utf16(self.pending) or ends_in_returns(self.pending) or self.unwrapper.prepare(self.pending[:HEAD]):
             self.whole = False
             return
         if self.piece.begin:

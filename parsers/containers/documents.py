@@ -27,9 +27,11 @@ LOG_LINE = re.compile(
 )
 """A line with a time and a level."""
 _NAME = re.compile(r"\.(?:md|markdown|rst|adoc|html?|sarif)$", re.IGNORECASE)
-_PAGE = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
-_XML = re.compile(r"\ufeff?\s*<(?:\?xml\b|(?:\w+:)?(?:events?|results?|resultset|response|rows?|records?|log)\b)", re.IGNORECASE)
-_MARKUP = re.compile(r"<(?:html|body|table|tr|pre|div|p|br)\b", re.IGNORECASE)
+_PAGE = re.compile(r"\s*<(?:!doctype html|html|h[1-6]|p|ac:)\b", re.IGNORECASE)
+_XML = re.compile(
+    r"\ufeff?\s*<(?:\?xml\b|(?:\w+:)?(?:events?|results?|resultset|response|rows?|records?|log|data|root|docs|entries)\b)", re.IGNORECASE
+)
+_MARKUP = re.compile(r"<(?:html|body|table|tr|pre|div|p|br|ac:plain-text-body)\b", re.IGNORECASE)
 _OWN = re.compile(
     r'\A\s*\{\s*"schema": ?"kafka-forensics/|<title>[^<]* · kafka-forensics</title>|^_Draft by kafka-forensics, ', re.MULTILINE
 )
@@ -152,7 +154,7 @@ class _WebPage:
             if token["tag"] is not None:
                 yield from self._tag(token["tag"].lower(), closing=token["close"] == "/")
             elif not self._hidden and (token[0][0] != "<" or token[0] == "<"):
-                self._add(html.unescape(token[0]))
+                self._add(html.unescape(token[0]).removesuffix("]]>"))
             if self._row is None and self._text and self._text[-1].endswith("\n"):
                 yield from self._flush()
         if last:
@@ -166,7 +168,7 @@ class _WebPage:
     def _tag(self, tag: str, *, closing: bool) -> Iterator[str]:
         if self._hidden or tag in ("script", "style", "title"):
             self._hidden = tag if not self._hidden and not closing else "" if closing and tag == self._hidden else self._hidden
-        elif tag == "pre":
+        elif tag in ("pre", "ac:plain-text-body"):
             yield from self._flush()
             self._pre = not closing
         elif tag == "tr":
@@ -276,5 +278,5 @@ _DECLARATION = re.compile(r"\ufeff?<\?xml[^<>]{0,200}\?>")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _LONGEST = 4096
 """Characters of a tag."""
-_TOKEN = re.compile(rf"<!--|<(?P<close>/?)(?P<tag>[A-Za-z][\w:-]{{0,30}})[^<>]{{0,{_LONGEST}}}>|<[^<>]{{0,40}}>|[^<]+|<")
+_TOKEN = re.compile(rf"<!--|<(?P<close>/?)(?P<tag>[A-Za-z][\w:-]{{0,30}})[^<>]{{0,{_LONGEST}}}>|<!\[CDATA\[|<[^<>]{{0,40}}>|[^<]+|<")
 _BREAKS = frozenset(("br", "p", "div", "li", "pre"))

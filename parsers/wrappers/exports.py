@@ -35,7 +35,7 @@ from parsers.wrappers.roles import SAMPLE, TEXT, Roles, is_level, is_logger, rol
 from parsers.wrappers.yaml_records import SEPARATOR, mapping
 
 _TIME = re.compile(r"\d\d:\d\d:\d\d|\b\d{13}\b")
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|", "^", "\x01")
 MAX_COLUMNS = 500
 TRIED = 50
 """Records at the beginning of a file of which one has to hold the text of a log line."""
@@ -50,8 +50,8 @@ _DONE = 1 << 16
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?P<end>"?)|[{}\[\]]', re.DOTALL)
 _OPENING = re.compile(r'(?:\[\s*){0,2}\{\s*"[^"\n]{1,200}"\s*:')
 _MARK = "\ufeff"
-_PREFACE = re.compile(r"(?:sep=.|#TYPE [^\n]{1,500})\r?\n")
-"""A first line for Excel, or of PowerShell's Export-Csv."""
+_PREFACE = re.compile(r"(?:sep=.\r?\n|(?:#[a-zA-Z]+[ ,][^\n]{1,500}\n){1,5})")
+"""First lines for Excel, of PowerShell's Export-Csv, or of InfluxDB."""
 _ITEM = re.compile(r"- \w[\w.@-]*:(?: |$)")
 """How a list of records in YAML begins."""
 _DECODER = json.JSONDecoder()
@@ -92,7 +92,8 @@ def records_of(head: bytes) -> RecordReader | None:
         return _with_text(_documents, head)
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
     tables = _tables(first, text) if known is None else [partial(_rows, delimiter=known, names=_names(first, known), header=True)]
-    made = (partial(rows, preface=preface is not None, escaped=rows.keywords["delimiter"] == "\t" and _escapes(text)) for rows in tables)
+    before = preface[0].count("\n") if preface is not None else 0
+    made = (partial(rows, preface=before, escaped=rows.keywords["delimiter"] == "\t" and _escapes(text)) for rows in tables)
     return next((found for rows in made if (found := _with_text(rows, head)) is not None), None)
 
 
@@ -142,7 +143,7 @@ _NO_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\ntr'\"0bfv/]")
 
 def _tables(first: str, text: str) -> Iterator[partial[Iterator[ExportRecord]]]:
     """The readers of a table whose first line this may be: names of columns that are unknown, or a row without names."""
-    for mark in ("\t",) if is_record(first) else (*DELIMITERS, "|"):
+    for mark in ("\t",) if is_record(first) else DELIMITERS:
         if names := _names(first, mark):
             yield partial(_rows, delimiter=mark, names=names, header=True)
         cells = next(_cells(io.StringIO(text), mark), [])
@@ -195,8 +196,9 @@ def _of_objects(value: Any) -> bool:
 
 def _names(header: str, delimiter: str) -> Sequence[str]:
     """The names of the columns; () if the line is not a header."""
-    names = [name.strip() for name in next(_cells([header], delimiter), [])]
-    if not 1 < len(names) <= MAX_COLUMNS or not all(names) or len({*names}) < len(names) or max(map(len, names)) > 100:
+    cells = next(_cells([header], delimiter), [])
+    names = [cell.strip() or COLUMN(number) for number, cell in enumerate(cells, 1)]  # pandas gives its index no name
+    if not 1 < len(names) <= MAX_COLUMNS or not any(map(str.strip, cells)) or len({*names}) < len(names) or max(map(len, names)) > 100:
         return ()
     if any(map(_TIME.search, names)):  # a row of a table without a header, or a log line with this mark between its parts
         return ()
@@ -218,11 +220,11 @@ def _rows(
     *,
     header: bool,
     escaped: bool = False,
-    preface: bool = False,
+    preface: int = 0,
 ) -> Iterator[ExportRecord]:
-    """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes; `preface`: a line
-    before it describes it."""
-    if preface:
+    """The rows of a table with these columns; `header`: the first row has their names; `escaped`: with backslashes; `preface`: the lines
+    before it that describe it."""
+    for _ in range(preface):
         outer.next()
     lines = _CsvLines(outer)
     if escaped:

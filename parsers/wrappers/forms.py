@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from parsers.wrappers.json_records import known_names, of_object, writer_of
+from parsers.wrappers.json_records import known_names, writer_of
 from parsers.wrappers.peeled import Peeled, epoch
 
 ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
@@ -29,10 +29,11 @@ SHORT = _PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _N
 _CRI = re.compile(rb"(" + ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.DOTALL)
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
 _STAMPED = re.compile(rb"(?:(" + ISO + rb")|\d\d-\d\d \d\d:\d\d:\d\d) (.*)", re.DOTALL)
-_COMPOSE = re.compile(_NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
+_VALUE = re.compile(rb'[ \t]{1,16}"([\w.:-]{1,200})"\s?: ?"((?:[^"\\]|\\.)*)(?:",?|\\?\Z)', re.DOTALL)
+_COMPOSE = re.compile(_NO_LEVEL + rb"(?!\d+ )([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
 _DYNO = re.compile(rb"(" + ISO + rb") [a-z][\w-]{0,62}\[([\w.-]{1,100})\]: ?(.*)", re.DOTALL)
 _PRI = re.compile(rb"^pri=(\w+) t=(\S+) at=\S+ ")
-_STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) (?!\d{4}-)[a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
+_STERN = re.compile(rb"(?!\d+ )([a-z0-9][a-z0-9.-]{0,100}) (?!\d{4}-)[a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
 _SHORT = re.compile(SHORT + rb"(" + FROM + rb": ?(.*)", re.DOTALL)
 _SHORT_ISO = re.compile(_PRIORITY + rb"(" + ISO + rb") " + _FROM, re.DOTALL)
 _SHORT_UNIX = re.compile(rb"(\d{9,11}\.\d{6}) " + _FROM, re.DOTALL)
@@ -65,6 +66,13 @@ def _stamped(text: bytes) -> Peeled | None:
     """`kubectl logs --timestamps`, `docker logs -t`, and the short times of stern, which are local and without a year."""
     match = _STAMPED.fullmatch(text)
     return Peeled(match[2], utc=match[1]) if match else None
+
+
+def _value(text: bytes) -> Peeled | None:
+    """A line of indented JSON with the log of a host, as salt prints it."""
+    match = _VALUE.fullmatch(text)
+    log = unescaped(match[2]) if match is not None else b""
+    return Peeled(log.rstrip(b"\n"), writer=match[1].decode("utf-8", "replace")) if match is not None and b"\n" in log else None
 
 
 def _compose(text: bytes) -> Peeled | None:
@@ -183,10 +191,6 @@ def pairs_of(text: bytes) -> Sequence[Mapping[str, str]]:
     return (dict(zip(known_names(fields), fields.values(), strict=True)),) if at == len(text) and len(fields) >= _PAIRS else ()
 
 
-def _logfmt(text: bytes) -> Peeled | None:
-    return of_object(pairs[0]) if (pairs := pairs_of(text)) else None
-
-
 _ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r"}
 
@@ -199,7 +203,6 @@ def unescaped(text: bytes) -> bytes:
 _MARKED: Form = ("event", _event, True)
 _LETTER: tuple[Form, ...] = (
     _MARKED,
-    ("logfmt", _logfmt, True),
     ("fluent-bit", _fluent_bit, True),
     ("short", _short, True),
     ("short-full", _short_full, True),
@@ -209,6 +212,7 @@ _LETTER: tuple[Form, ...] = (
 FORMS: Mapping[bytes, tuple[Form, ...]] = {
     **{bytes([c]): _DIGIT for c in b"0123456789"},
     **{bytes([c]): _LETTER for c in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"},
+    **dict.fromkeys((b" ", b"\t"), (("value", _value, False),)),
     b"\x1e": (_MARKED,),
     b"<": (("rfc5424", _rfc5424, True), ("short", _short, True), ("short-iso", _short_iso, True)),
 }

@@ -211,7 +211,7 @@ def expanded(value: Any, around: Mapping[str, Any] = MappingProxyType({})) -> It
         if isinstance(labels, dict) and isinstance(values, list):
             pairs = (v for v in values if isinstance(v, list) and len(v) > 1)
             yield from (inheriting({"labels": labels, "timestamp": pair[0], "line": pair[1]}, around) for pair in pairs)
-        elif rows := _rows_of(value):
+        elif rows := _rows_of(value) or _by_column(value) or _by_name(value):
             yield from (inheriting(row, around) for row in rows)
         elif (opened := _opened(value)) is not value and of_object(value) is None:
             yield from expanded(opened, around)
@@ -270,6 +270,27 @@ def _rows_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row_of(names, cells) for held in lists for cells in held if names and isinstance(cells, list) and len(cells) == len(names)]
 
 
+def _by_column(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table that is an object with a list of cells for each column."""
+    columns = [held for held in value.values() if isinstance(held, list) and len(held) > 1]
+    if not 1 < len(columns) == len(value) or len({*map(len, columns)}) > 1 or sum(map(_has_record, columns)) != 1:
+        return []
+    return [row_of(value, cells) for cells in zip(*columns, strict=True)]
+
+
+def _by_name(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The lines in an object with a log for each host, a text or a list of lines, as salt prints it."""
+    logs = {name: held.split("\n") if isinstance(held, str) else held for name, held in value.items()}
+    if len(logs) < 2 or any(name in _NAMES for name in logs) or not all(map(_has_record, logs.values())):
+        return []
+    return [{"pod": name, "line": line} for name, log in logs.items() for line in log]
+
+
+def _has_record(held: Any) -> bool:
+    """Whether this is a list of lines with a record among the first ones."""
+    return isinstance(held, list) and all(isinstance(line, str) for line in held) and any(map(is_record, held[:_LINES]))
+
+
 def names_in(held: Any) -> list[str]:
     """The names of columns in a list of names, or of objects with name and type; none in other lists."""
     names = [own if isinstance(own, str) else column_of(own) for own in held] if isinstance(held, list) and len(held) > 1 else []
@@ -279,12 +300,27 @@ def names_in(held: Any) -> list[str]:
 def _of_envelope(value: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The records in the lists of an object, or the object if it is a record itself."""
     inner = [held for held in value.values() if _holds_objects(held)]
-    own_line = any(isinstance(own, str) and is_record(own) for own in value.values())
-    if not inner or own_line or of_object(value) is not None:
+    if not inner or _is_own(value) or of_object(value) is not None:
         yield inheriting(value, around)
         return
     for held in inner:
         yield from expanded(held, inheriting(_names_of_writer(value), around))
+
+
+def _is_own(value: Mapping[str, Any]) -> bool:
+    """Whether the longest text of an object is its own, and not in a list in it."""
+    texts = [*_texts(value)]
+    own, inner = (max((len(text) for text, listed in texts if listed == where and " " in text), default=0) for where in (False, True))
+    return own > inner and not any(listed and is_record(text) for text, listed in texts)
+
+
+def _texts(value: Any, listed: bool = False, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
+    """The texts in an object, and whether they are in a list, of which the first elements are examined."""
+    if isinstance(value, str):
+        yield value, listed
+    elif depth and isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value[:_LINES]:
+            yield from _texts(inner, listed or isinstance(value, list), depth - 1)
 
 
 def _holds_objects(value: Any, depth: int = 3) -> bool:
@@ -399,9 +435,10 @@ def _writer(document: Mapping[str, Any], fields: _Fields) -> tuple[str, str]:
     """The pod or stream, and the host. If a field names one of Kafka's log files, the name of the writer ends with that file: lines of
     several files of a host are in no order within one millisecond."""
     writer, host = _string(document, fields.pods).strip("/"), _string(document, fields.hosts).strip("/")
-    file = _string(document, fields.files).replace("\\", "/").rpartition("/")[2]
-    if file and _log_kind(file) is not None and (writer or host) and not (writer or host).endswith(file):
-        writer = f"{writer or host}/{file}"
+    path = _string(document, fields.files).replace("\\", "/").strip("/")
+    file = path.rpartition("/")[2]
+    if file and _log_kind(file) is not None and not (writer or host).endswith(file):
+        writer = f"{writer or host}/{file}" if writer or host else path if path != file else ""
     return writer, host
 
 
@@ -509,15 +546,34 @@ def _of_time(document: Mapping[str, Any], name: str, value: Any) -> tuple[dateti
 def _instant(text: str) -> tuple[datetime | None, bool]:
     """The time, and whether it is UTC: Kibana shows times in the zone of the browser, and names no zone."""
     at, utc = instant(text)
-    if at is None and text[:1].isalnum() and len(text) < 40:
-        for form in _SHOWN_TIMES:
-            with suppress(ValueError):
-                return datetime.strptime(text, form), False
+    if at is None and len(text) < 40 and (shown := _SHOWN.fullmatch(text.strip())) is not None:
+        with suppress(ValueError):
+            return _of_shown(shown), False
     return at, utc
 
 
-_SHOWN_TIMES = ("%b %d, %Y @ %H:%M:%S.%f", "%m/%d/%Y, %I:%M:%S.%f %p")
-"""Times as Kibana and Azure Monitor show them."""
+_SHOWN = re.compile(
+    r"(?:(?P<first>\d{1,2})(?P<mark>[./])(?P<second>\d\d?)[./]|(?P<day>\d\d?)[ -](?P<month>[A-Z][a-z]{2})[ -]"
+    r"|(?P<name>[A-Z][a-z]{2}) (?P<date>\d\d?), )(?P<year>\d{4}),?(?: @)? (?P<hour>\d\d?):(?P<minute>\d\d):(?P<second_>\d\d)"
+    r"(?:[.,:](?P<part>\d{1,6}))?(?: (?P<half>[AP])M)?"
+)
+"""Times as Kibana, Azure Monitor and spreadsheets show them."""
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+
+def _of_shown(at: re.Match[str]) -> datetime | None:
+    """The time; None if the day may be the month. A date with points begins with the day, and one with a half of the day with the month.
+    Raises ValueError if there is no such time."""
+    if (name := at["month"] or at["name"]) is not None:
+        month, day = _MONTHS.index(name) // 3 + 1, int(at["day"] or at["date"])
+    else:
+        first, second = int(at["first"]), int(at["second"])
+        if at["mark"] == "/" and not at["half"] and first <= 12 and second <= 12 and first != second:
+            return None
+        month, day = (second, first) if at["mark"] == "." or first > 12 else (first, second)
+    hour = int(at["hour"]) % 12 + 12 * (at["half"] == "P") if at["half"] else int(at["hour"])
+    micros = int((at["part"] or "").ljust(6, "0"))
+    return datetime(int(at["year"]), month, day, hour, int(at["minute"]), int(at["second_"]), micros)
 
 
 def _number(value: Any) -> int | float | None:

@@ -23,6 +23,7 @@ from parsers.layouts import Layout, fitting, instant
 from parsers.learning.layout import layout_of
 from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.matching.text import THROWN
+from parsers.paths import log_kind
 from parsers.thresholds import QUARTER
 from parsers.wrappers.exports import ExportRecord, Records, records_of
 from parsers.wrappers.forms import FORMS, STAMPED, pairs_of, pod
@@ -256,9 +257,14 @@ class Unwrapper:
     def _heading(self, text: bytes, outer: Outer) -> str | None:
         """The file or host whose lines follow this line; None if it is not a heading."""
         found = _SECTION.fullmatch(text := _uncoloured(text))
-        if found is None and text[-1:] in (b"-", b":") and (found := _OVER_LINES.match(text + b"\n" + outer.ahead(_NAME))) is not None:
+        may_be = len(text) < _NAME and (text[-1:] in _CLOSING or text[:2] in _OPENING)
+        if found is None and may_be and (found := _OVER_LINES.match(text + b"\n" + outer.ahead(_NAME))) is not None:
             outer.skip(*((found.end() - len(text) - 1, 2) if found["ruled"] else (0, 0)))
-        return found[found.lastgroup or 0].decode("utf-8", "replace").strip() if found is not None else None
+        if found is None:
+            return None
+        name = found[found.lastgroup or 0].decode("utf-8", "replace").strip()
+        shown = text.rsplit(b"/", 1)[-1].decode("utf-8", "replace") if found.lastgroup == "prompt" else ""
+        return f"{name}/{shown}" if log_kind(shown) is not None else name
 
     def _exported(self, records: Iterator[ExportRecord], outer: Outer) -> Iterator[WriterRun]:
         """The lines of an export whose records are not lines of the file."""
@@ -404,9 +410,11 @@ class Unwrapper:
             return records
         if first == b"[":
             return pod(text) or (of_json(text, self._named) if ARRAY.match(text) else None)
-        if self._named is not None and (pairs := pairs_of(text)):
-            peeled = of_object(self._named(pairs[0]))
-            return None if peeled is None else (peeled,)
+        if first.isalpha() and b"=" in text[:99] and (pairs := pairs_of(text)):
+            peeled = of_object(pairs[0] if self._named is None else self._named(pairs[0]))
+            if peeled is not None:
+                self._as_line(peeled)
+                return (peeled,)
         for name, peel, sure in FORMS.get(first, ()):
             peeled = peel(text) if name != within else None
             if peeled is not None and (sure or name in self._believed or self._believe(name, peeled)):
@@ -425,7 +433,7 @@ class Unwrapper:
         return is_record
 
     def _is_record(self, text: bytes) -> bool:
-        return fitting(text[:RAW].decode("utf-8", "replace"), self._given) is not None
+        return fitting(text[:RAW].partition(b"\n")[0].decode("utf-8", "replace"), self._given) is not None
 
     def _docker(self, text: bytes) -> Sequence[Peeled] | None:
         """A line of docker's json-file driver, which splits long lines: a whole one ends in a line feed."""
@@ -514,9 +522,13 @@ _SECTION = re.compile(
 """Headings of `tail`, ansible and its playbooks, and pssh; a prompt of a shell; and a line that has the path of a log alone (diff, ripgrep,
 wikis)."""
 _OVER_LINES = re.compile(
-    rb"(?m)^(?:-{10,}\r?\n(?P<ruled>[\w.,\[\]-]{1,200})\r?\n-{10,}\r?\n|(?P<indented>[\w.-]{1,200}):\r?\n(?=    \[\d{4}-))"
+    rb"(?m)^(?:-{10,}\r?\n(?P<ruled>[\w.,\[\]-]{1,200})\r?\n-{10,}\r?\n|(?P<indented>[\w.-]{1,200}):\r?\n(?=    \[\d{4}-)"
+    rb"|(?:[#*=~>-]{2,80} ?|\[|<(?:details><)?summary>)?(?P<named>(?=[^\s:/]{0,100}\d)[A-Za-z][\w.-]{0,100}(?:[:/ ][\w./-]{1,200})?)"
+    rb"(?: ?[#*=~<-]{2,80}|\]|:|</summary>)?:?\r?\n(?:\r?\n)?(?=\[?\d{4}-\d\d-\d\d[ T]\d\d:))"
 )
-"""Headings of clush and dshbak, and of salt, which indents the lines."""
+"""Headings of clush and dshbak, and of salt, which indents the lines; and the name of a host, alone or between marks, above a record."""
+_CLOSING = (b"-", b":", b"#", b"*", b"=", b"~", b"]", b">", b"<")
+_OPENING = (b"##", b"**", b"==", b"~~", b">>", b"--")
 _NAME = 500
 """Bytes that a heading over several lines has, at most."""
 _DOCKER_CUTS = 16 << 10

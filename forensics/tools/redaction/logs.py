@@ -29,7 +29,7 @@ from parsers.layouts import PREFIXES, STATE_CHANGE, Layout, prefix
 from parsers.learning.layout import begins_record, layout_of
 from parsers.learning.sample import HEAD
 from parsers.limits import in_force
-from parsers.lines import UTF16, Outer
+from parsers.lines import Outer, is_utf16
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern
 from parsers.wrappers.unwrapper import Line, Unwrapper, time_of
@@ -66,7 +66,7 @@ def log(stream: BinaryIO, names: Names, taken: Taken, kind: str = "") -> Iterato
     row of a CSV file if nothing but its content says that the file is a log, since a reader takes any such rows for a log."""
     head = stream.read(HEAD)
     stream.seek(0)
-    if head.startswith(UTF16):
+    if is_utf16(head):
         raise Unsafe("a log in UTF-16")
     unwrapper = Unwrapper(())
     if unwrapper.prepare(head):

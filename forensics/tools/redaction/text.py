@@ -25,7 +25,7 @@ from parsers.formats.checkpoints import EVENTS_OF_KIND as CHECKPOINT_KINDS
 from parsers.formats.checkpoints import integer
 from parsers.formats.properties import settings
 from parsers.learning.sample import HEAD
-from parsers.lines import UTF16
+from parsers.lines import is_utf16
 from parsers.masking import masked
 from parsers.schemas import INT32, INT64
 
@@ -78,7 +78,7 @@ def plain(stream: BinaryIO, names: Names, read: Taken) -> Iterator[str]:
     """Output of tools, and files of JSON: words of these, and numbers that a reader took from any line."""
     head = stream.read(HEAD)
     stream.seek(0)
-    if head.startswith(UTF16):
+    if is_utf16(head):
         raise Unsafe("text in UTF-16")
     values = set[str]().union(names.seen.nodes, names.seen.ports, *(own.values for own in read.values()))
     kept = KeptWords(of_tools() | of_code() | of_settings() | of_paths(), values)
