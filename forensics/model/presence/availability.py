@@ -233,10 +233,16 @@ class _RunReader:
 
     def _ends_start(self, event: Event) -> bool:
         """Whether a process ended while it was starting. KRaft brokers print that they have started before they print why they have not
-        (BrokerServer#startup)."""
+        (BrokerServer#startup). The last error of a process that was just stopped says that it was never up, if its start is not in evidence."""
         if event.reason not in ENDS_PROCESS | HALTING:
             return False
-        return self.phase in _STARTING or (self.phase == "up" and (event.value or "").endswith("startup"))
+        run, at = self.current, event.at
+        stopped = (
+            run is not None and run.begin_at is None and run.end_at is not None and at is not None and at - run.end_at <= STOPPED_AGAIN
+        )
+        return self.phase in _STARTING or (
+            self.phase == "up" and ((event.value or "").endswith("startup") or (stopped and event.pattern == LAST_ERROR))
+        )
 
     def _last_line(self, event: Event) -> bool:
         exited = not_after(event.at, self.exited)
