@@ -73,7 +73,11 @@ def _cause(failure: FailedDirectory) -> str | None:
         return refused.reason if refused is not None else None
     if _RENAMED.search(refused.value or ""):
         return "renamed"
-    missing = [_REPLICA.search(e.value or "") for e in failure.near("log-file-refused") if e.reason == "missing"]
+    missing = [
+        _REPLICA.search((e.value or "").removeprefix(failure.directory or ""))
+        for e in failure.near("log-file-refused")
+        if e.reason == "missing"
+    ]
     return "file-missing" if None not in missing and len({m[1] for m in missing if m is not None}) == 1 else "missing"
 
 
