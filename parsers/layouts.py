@@ -176,7 +176,7 @@ def timestamp(text: str) -> datetime | None:
 
 
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-_ZONE = r"Z|UTC|GMT|[+-]\d\d(?::?\d\d)?"
+_ZONE = r"Z|UTC|(?:GMT)?[+-]\d\d(?::?\d\d)?|GMT"
 TIME = rf"{_DATE}(?: ?(?:{_ZONE})(?![\w:]))?"
 """Every date format in sniffed layouts and wrappers: `T` or a space, any fraction or none, a zone or none."""
 _INSTANT = regex.compile(rf"(?P<date>[^.,Z+UG]{{10,19}})(?:[.,](?P<fraction>\d{{1,9}}))? ?(?P<zone>{_ZONE})?")
@@ -200,8 +200,9 @@ def instant(text: str) -> tuple[datetime | None, bool]:
 
 
 def shifted(at: datetime, zone: str | None) -> datetime | None:
-    """UTC of a wall clock in a zone written as `Z`, `UTC`, `+02`, `+0200` or `+02:00`; None beyond the range of datetime."""
-    if zone is None or zone[0] not in "+-":
+    """UTC of a wall clock in a zone written as `Z`, `UTC`, `+02`, `+0200`, `+02:00` or `GMT+02:00`; None beyond the range of datetime."""
+    zone = (zone or "").removeprefix("GMT")
+    if zone[:1] not in ("+", "-"):
         return at
     digits = zone[1:].replace(":", "").ljust(4, "0")
     ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
@@ -250,16 +251,19 @@ itself end in parentheses, so the last ones are the logger."""
 
 PASTED = Layout(
     name="%p %m (%c)%n",
-    head=regex.compile(rf"(?m)^(?:\[ *\] *)?(?:(?:{LEVELS}):? +)?(?=[A-Z\[])(?!(?:Caused by|Suppressed|Exception)\b)".encode()),
+    head=regex.compile(
+        rf"(?m)^(?:\[[\w |-]+\] (?={LEVELS} )|\[ *\] *)?(?:(?:{LEVELS}):? +)?(?:[\w$]+(?:\.[\w$]+)+ - )?(?=[A-Z\[])(?!(?:Caused by|Suppressed|Exception)\b)".encode()
+    ),
     line=regex.compile(
-        rf"(?P<time>(?!))?(?:\[ *\] *)?(?:(?P<level>{LEVELS}):? +)?(?!(?:Caused by|Suppressed|Exception)\b)"
+        rf"(?P<time>(?!))?(?:\[[\w |-]+\] (?={LEVELS} )|\[ *\] *)?(?:(?P<level>{LEVELS}):? +)?(?:(?P<logger>[\w$]+(?:\.[\w$]+)+) - )?"
+        r"(?!(?:Caused by|Suppressed|Exception)\b)"
         rf"(?P<message>[A-Z\[].*?)(?: \((?P<logger>[\w$]+(?:\.[\w$]+)+)\))?[ \t\r]*+"
     ),
     parts=(LayoutPart("level", f"(?:{LEVELS}) +"), LayoutPart("message", r".*")),
     tail=regex.compile(r"(?m) \((?P<logger>(?>[\w$]+(?:\.[\w$]+)+))\)$"),
     bare=True,
 )
-"""Messages of a paste that has no times."""
+"""Messages of a paste that has no times; also as SLF4J's SimpleLogger prints them (`[main] ERROR a.b.C - message`)."""
 
 _NAMED = ("time", "level", "logger", "message")
 _DOTTED = r"[\w$]+(?:\.[\w$]+)+"

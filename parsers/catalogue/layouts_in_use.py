@@ -14,7 +14,7 @@ from parsers.layouts import LOG4J, PASTED, Layout, LogRecord, fitting, misfit
 from parsers.learning.layout import Learned, begins_record, layout_of
 from parsers.learning.worth import leaves_over
 from parsers.matching.literals import Hits, Literals, literals_of
-from parsers.matching.text import line_end, text_of
+from parsers.matching.text import line_end, text_of, without_quotes
 
 MAX_RECORD = 64 << 10
 """Bytes of a record of several lines that are given to a multi-line pattern."""
@@ -79,7 +79,7 @@ class LayoutsInUse:
         if learned.layout is not None:
             self._take(learned, learned.layout)
         elif not self.shown:
-            lines = [text for line in head.split(b"\n", 64)[:64] if (text := text_of(line)).strip()]
+            lines = [text for line in head.split(b"\n", 64)[:64] if (text := without_quotes(text_of(line))).strip()]
             self.shown = [line[:_SHOWN] for line in lines][:_SHOWN_LINES]
             if any(map(PASTED.read, lines)) and not any(map(_STAMPED.match, lines)):
                 self._use(PASTED)

@@ -153,7 +153,7 @@ def mentions(head: bytes) -> bool:
             return True
         line = head[begin : head.find(b"\n", start) if b"\n" in head[start:] else None][:_LONGEST].decode("utf-8", "replace").strip()
         said = _CONTAINER.sub("", line)
-        if any(p.event in ("fatal-error", "out-of-memory") and p.compiled.fullmatch(said) for p in literals.candidates((number,))):
+        if any(p.event != "irrelevant" and p.compiled.fullmatch(said) for p in literals.candidates((number,))):
             return True
     return False
 

@@ -11,8 +11,8 @@ _NOISE = bytes(set(range(0x20)) - set(b"\t\n\r\x1b"))
 _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOISE) + b"]")
 _EDGES = _NOISE.decode() + "\r\ufeff"
 THROWN = (
-    rb"(?:Exception in thread \"[^\"]*\" |Caused by: |Exception: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b"
-    rb"|#? ?There is insufficient memory for the Java|#? ?An? (?:unexpected )?fatal error has been detected by the Java|Terminating due to java\."
+    rb"(?:(?:Error: )?Exception in thread \"[^\"]*\" |Caused by: |Exception: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b"
+    rb"|#? ?There is insufficient memory for the Java|(?:# ?)*An? (?:unexpected )?fatal error has been detected by the Java|Terminating due to java\."
     rb"|(?:Error: )?Could not (?:create the Java Virtual|reserve enough space for)|Unrecognized VM option|Error occurred during initialization of VM"
     rb"|(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM "
 )
@@ -29,12 +29,12 @@ def text_of(raw: bytes) -> str:
 def without_quotes(text: str) -> str:
     """The text without the quotes of a page or a chat before a record or an exception, and those after it. Only the first line of a quoted
     block may have them."""
-    marks = _MARKS.match(text) if text[:1] in "> \t`\"'*" else None
-    return text[marks.end() :].rstrip("`\"'" if marks[0].strip("> \t*") else "") if marks is not None else text
+    marks = _MARKS.match(text) if text[:1] in "> \t`\"'*“" else None
+    return text[marks.end() :].rstrip("`\"'”" if marks[0].strip("> \t*") else "") if marks is not None else text
 
 
 _MARKS = regex.compile(
-    r"[ \t]*+[>`\"'*][> \t`\"'*]*+(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] +[A-Z]|(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |"
+    r"[ \t]*+[>`\"'*“][> \t`\"'*“]*+(?=\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?\]? +[A-Z]|(?:\[[\w |-]+\] )?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |"
     + THROWN.decode()
     + ")"
 )

@@ -162,6 +162,7 @@ def test_abbreviated_loggers(printed: str, full: str, may: bool) -> None:
         ("2026/11/21 02:15:38.147Z", (WALL, True)),
         ("2026-11-21T00:45:38,147-0130", (WALL, True)),
         ("2026-11-21T04:15:38.147+02", (WALL, True)),
+        ("2026-11-21 04:15:38.147 GMT+02:00", (WALL, True)),
         ("2026-13-21 02:15:38,147", (None, False)),
         ("0001-01-01T00:00:00+02:00", (None, True)),
         ("yesterday", (None, False)),

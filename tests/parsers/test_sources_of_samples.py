@@ -36,6 +36,7 @@ NOT_IN_TABLE = frozenset(
         "GroupMetadataManager",
         "KRaftMigrationDriver",
         "KafkaApis",
+        "KafkaRaftClientDriver",
         "LogDirFailureChannel",
         "NetworkClient",
         "PeriodicTaskControlManager",

@@ -175,7 +175,7 @@ def _started(e: Event, current: _Attempt | None) -> _Attempt:
 def _with_error(e: Event, current: _Attempt | None) -> _Attempt | None:
     """The attempt that the error belongs to. A process that is up has not failed to start, unless its error says so: KRaft brokers print
     that they have started before they print why they have not (BrokerServer#startup)."""
-    said = f"{e.text} {e.key}"
+    said = f"{e.text} {e.key} {e.value}"
     of_main = _OF_MAIN.search(said) is not None
     of_start = of_main or _OF_START.search(said) is not None
     if current is None or current.before(e) or (of_main and current.up and not current.errors):

@@ -97,7 +97,7 @@ _SHOWN = 240
 
 
 def exception(errors: Iterable[Event]) -> str | None:
-    thrown = next((e.key.split("; Caused by: ")[-1].rstrip(". ") for e in errors if e.key), None)
+    thrown = next((e.key.split("; Caused by: ")[-1].rstrip(".: ") for e in errors if e.key), None)
     return shortened(thrown, _SHOWN) if thrown is not None else None
 
 

@@ -276,6 +276,16 @@ def alone(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     return not timeline.states_with_describe
 
 
+def of_index_alone(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether no recovery of the log after an unclean stop explains it."""
+    return alone(error, timeline, cluster) and not timeline.of("log-recovery")
+
+
+def of_unknown_node(error: Event, cluster: Cluster) -> bool:
+    """Whether nothing is known of the process that printed it."""
+    return error.writer is None or not cluster.availability(error.writer).runs
+
+
 def given_up_unexplained(error: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether no error before it says why the partition was given up."""
     before = (e.at for e in timeline.of("fetch-error") if e.writer == error.writer)

@@ -391,11 +391,14 @@ def test_unknown_layout_is_told_and_nothing_left_out() -> None:
         "kafka.common.InconsistentClusterIdException: The Cluster ID a doesn't match stored clusterId Some(b) in meta.properties.\n\tat x.Y",
         "[] ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)\njava.lang.Error: x",
         "Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)",
+        "`[main] ERROR kafka.server.KafkaServer - [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown\njava.lang.Error: x\n`",
+        "[io-4] ERROR kafka.server.ReplicaManager - [ReplicaManager broker=2] Error processing append operation on partition birds-0\njava.lang.Error: x",
+        "Found a corrupted index file, /data/birds-0/00000000000000000000.index, deleting and rebuilding index...",
     ],
 )
 def test_a_paste_without_times_is_read_and_its_times_are_unknown(text: str) -> None:
     event, problem = (row for row in read(text) if row["event"] != "source")
-    assert event["event"] in ("cluster-id-mismatch", "fatal-error") and event.get("time") is None
+    assert event["event"] in ("cluster-id-mismatch", "fatal-error", "append-error", "index-rebuilt") and event.get("time") is None
     assert problem["reason"] == "no-date"
 
 
@@ -438,7 +441,7 @@ def test_an_exception_in_the_line_of_its_error_is_read_as_if_below_it() -> None:
     assert read_of(f"{head} {thrown} {trace}\n") == read_of(f"{head}\n{thrown}\n\t{trace}\n") != []
 
 
-@pytest.mark.parametrize("mark", ["`", "> ", '"', "> `"])
+@pytest.mark.parametrize("mark", ["`", "> ", '"', "> `", "“"])
 def test_only_the_first_line_of_a_quoted_block_has_a_mark(mark: str) -> None:
     thrown = "kafka.common.InconsistentClusterIdException: The Cluster ID AAAAAAAAAAAAAAAAAAAAAA doesn't match stored clusterId Some(BBBBBBBBBBBBBBBBBBBBBA) in meta.properties."
     error = "[2026-11-21 02:15:38,147] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)"
