@@ -1,6 +1,7 @@
 """`kafka-forensics.toml`: what a team decided once, for every run: accepted findings, and defaults of a few options.
 
-Here: where the file is taken from, its form, and which findings it accepts. Not here: what commands do with them.
+Here: where the file is taken from, its form, and which findings it accepts. Not here: what commands do with them, or the constants of the
+analysis (forensics.thresholds), which no file changes: the same evidence gives the same report.
 
 A file that weakens a result must not come with the evidence. It is taken from --config, or from the working directory if no path of the
 command contains that directory and only its owner can write the file. Its use is announced, and a loss is only accepted by its id.
@@ -14,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date as Day
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,14 @@ class Accepted:
     cluster: str | None = None
     topic: str | None = None
     broker: int | None = None
+    shorter_than: timedelta | None = None
+    """What has ended within this time. Neither an event without a duration nor what recurs."""
+    below: str | None = None
+    """What is less severe than this."""
+
+    @property
+    def of_size(self) -> bool:
+        return self.shorter_than is not None or self.below is not None
 
     @property
     def why(self) -> dict[str, str]:
@@ -54,9 +63,18 @@ class Accepted:
     def takes(self, f: Finding, cluster: str | None) -> bool:
         if self.finding is not None:
             return f.id == self.finding
+        from forensics.model.findings import AGAIN, LEVELS
+        from forensics.rules import rule_of
+
         topics = {p.topic for p in f.places} or {f.topic}
+        small = self.below is None or LEVELS.index(f.severity) < LEVELS.index(self.below)
+        if small and self.shorter_than is not None:
+            lasted = f.end - f.start if f.start is not None and f.end is not None else timedelta()
+            small = timedelta() < lasted < self.shorter_than and AGAIN not in {fold.how for fold in f.folds}
         return (
             not f.loss
+            and small
+            and not (self.of_size and rule_of(f.kind).records_gone)
             and (self.until is None or datetime.now(timezone.utc).date() < self.until)
             and fnmatchcase(f.kind, self.kind or "*")
             and (self.cluster is None or fnmatchcase(cluster or "", self.cluster))
@@ -145,17 +163,27 @@ def _parsed(path: str) -> tuple[list[Accepted], Mapping[str, Any]]:
 
 
 def _entry(entry: Mapping[str, Any], number: int) -> Accepted:
+    from forensics.commands.times import duration
+    from forensics.model.findings import LEVELS
+
     known = {f.name: f for f in fields(Accepted)}
     if unknown := sorted(entry.keys() - known.keys()):
         raise ValueError(f"entry {number} of accept: {unknown[0]!r} is not one of {', '.join(known)}")
     if missing := [name for name in ("reason", "date") if not entry.get(name)]:
         raise ValueError(f"entry {number} of accept has no {missing[0]}")
-    if not entry.keys() & {"finding", "kind", "topic", "broker"}:
-        raise ValueError(f"entry {number} of accept names no finding, kind, topic or broker")
+    if not entry.keys() & {"finding", "kind", "topic", "broker", "shorter_than", "below"}:
+        raise ValueError(f"entry {number} of accept names no finding, kind, topic, broker, shorter_than or below")
     for name, value in entry.items():
         kind = Day if name in ("date", "until") else int if name == "broker" else str
         if not isinstance(value, kind) or isinstance(value, datetime | bool):
             raise ValueError(
                 f"entry {number} of accept: {name} = {value!r} is not a {'day' if kind is Day else 'number' if kind is int else 'text'}"
             )
-    return Accepted(**entry)
+    if (below := entry.get("below")) is not None and below not in LEVELS[1:]:
+        raise ValueError(f"entry {number} of accept: below = {below!r} is not one of {', '.join(LEVELS[1:])}")
+    shorter = duration(entry["shorter_than"]) if "shorter_than" in entry else None
+    if "shorter_than" in entry and not shorter:
+        raise ValueError(
+            f"entry {number} of accept: shorter_than = {entry['shorter_than']!r} is not a duration; give for example 5m or 90s"
+        )
+    return Accepted(**{**entry, "shorter_than": shorter})

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
     from forensics.output.display_times import DisplayZone
 
-_SPAN = re.compile(r"-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_SPAN = re.compile(r"(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _ZONE = "forensics.display_timezone"
 _TIME_OF_DAY = re.compile(r"\d\d:\d\d")
 EXAMPLES = "2026-01-31, 2026-01-31T12:00:00Z, 2026-01-31T14:00+02:00, 12:00 on the last day of the evidence, or -2h before its end"
@@ -65,10 +65,17 @@ class Moment(click.ParamType):  # type: ignore[type-arg] # generic from click 8.
             self.fail(f"{text!r} is not a time; give for example {EXAMPLES}", param, ctx)
 
 
+def duration(text: str) -> timedelta | None:
+    """Of '90s' or '1h30m'."""
+    if (span := _SPAN.fullmatch(text)) is None:
+        return None
+    days, hours, minutes, seconds = (int(n or 0) for n in span.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+
+
 def _read(text: str) -> datetime | time | timedelta:
-    if span := _SPAN.fullmatch(text):
-        days, hours, minutes, seconds = (int(n or 0) for n in span.groups())
-        return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    if text.startswith("-") and (span := duration(text[1:])) is not None:
+        return span
     iso = re.sub(r"[zZ]$", "+00:00", text)
     if _TIME_OF_DAY.match(iso):
         return time.fromisoformat(iso)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from forensics.audit.history import History
 from forensics.cli import cli
+from forensics.commands.config import Accepted
+from forensics.model.findings import AGAIN, Fold
 from tests.forensics.case.test_case import make
 from tests.support import recorded
+from tests.support.found import found
 
 ENTRY = '[[accept]]\nkind = "{}"\nreason = "balanced on Sundays"\ndate = 2026-11-29\n'
 
@@ -48,6 +53,31 @@ def test_an_accepted_finding_is_shown_and_does_not_fail(there: Path) -> None:
     assert "Accepted" not in run(case).stderr, "the entry has expired"
 
 
+@pytest.mark.parametrize(
+    ("entry", "span", "severity", "accepted"),
+    [
+        ({"shorter_than": timedelta(minutes=5)}, 299, "high", True),
+        ({"shorter_than": timedelta(minutes=5)}, 300, "high", False),
+        ({"shorter_than": timedelta(minutes=5)}, None, "high", False),
+        ({"shorter_than": timedelta(minutes=5)}, 0, "high", False),
+        ({"shorter_than": timedelta(minutes=5), "kind": "under-*"}, 1, "high", False),
+        ({"below": "high"}, None, "medium", True),
+        ({"below": "high"}, None, "high", False),
+        ({"below": "high", "shorter_than": timedelta(minutes=5)}, 1, "high", False),
+    ],
+)
+def test_what_is_small_does_not_fail_a_run(entry: dict[str, Any], span: int | None, severity: str, accepted: bool) -> None:
+    at = datetime(2026, 11, 1, 3)
+    own = found("broker-crash", start=at, end=at + timedelta(seconds=span) if span is not None else None, severity=severity)
+    smaller = Accepted("not at night", at.date(), **entry)
+    assert smaller.takes(own, None) is accepted
+    ended = replace(own, severity="low", end=at + timedelta(seconds=1))
+    wiped, lost = replace(ended, kind="cluster-recreated"), replace(ended, loss=True)
+    assert not smaller.takes(wiped, None) and not smaller.takes(lost, None), "records are gone"
+    often = replace(ended, folds=(Fold(AGAIN),))
+    assert not Accepted("short", at.date(), shorter_than=timedelta(minutes=5)).takes(often, None)
+
+
 def test_defaults_of_options(there: Path) -> None:
     Path("own.toml").write_text('display-timezone = "Asia/Tokyo"\nfail-on = "lost"\n')
     assert run(str(there / "a.case")).exit_code == 0
@@ -76,8 +106,10 @@ def test_a_file_that_others_can_write_is_not_used(there: Path) -> None:
         ("x =", "Invalid value"),
         ('master = "local[1]"', "'master' is not one of display-timezone, fail-on, fail-on-new, weight, accept"),
         ('[[accept]]\nkind = "a"\nreason = "b"', "entry 1 of accept has no date"),
-        ('[[accept]]\nreason = "b"\ndate = 2026-01-01', "entry 1 of accept names no finding, kind, topic or broker"),
+        ('[[accept]]\nreason = "b"\ndate = 2026-01-01', "entry 1 of accept names no finding, kind, topic, broker, shorter_than or below"),
         (ENTRY.format("a") + "broker = '1'", "broker = '1' is not a number"),
+        (ENTRY.format("a") + "shorter_than = 'soon'", "shorter_than = 'soon' is not a duration; give for example 5m or 90s"),
+        (ENTRY.format("a") + "below = 'loud'", "below = 'loud' is not one of low, medium, high, critical"),
         (ENTRY.format("a") + "id = '1'", "'id' is not one of reason, date"),
         ('fail-on = "loud"', "'loud' is not one of"),
     ],
