@@ -169,7 +169,9 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
     judged = [n for n in clusters.ordered() if n in clusters.found]
     yield Text(headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
     yield Text()
-    yield from _news(clusters)
+    if said := news(clusters):
+        heading, *lines = (clusters.zone.sentence(clean(line)) for line in said)
+        yield from (Text(heading, style="bold"), *(hung("  - ", Text(line)) for line in lines), Text())
     if judged:
         yield _table(clusters, judged)
         yield Text()
@@ -187,24 +189,21 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
         yield Text(clean(remark), style="dim")
 
 
-def _news(clusters: Clusters) -> Iterator[RenderableType]:
-    """What changed since the run before, if there was one; the new findings from high on line by line."""
+def news(clusters: Clusters) -> list[str]:
+    """What changed since the run before, if there was one: a heading, the counts, and the new findings from high on."""
     if clusters.scope or not clusters.history or clusters.history["before"] is None:
-        return
+        return []
     new, resolved, gone = (clusters.history[name] for name in ("new", "resolved", "gone"))
-    before = clusters.zone.sentence(f"{clusters.history['before'][:16].replace('T', ' ')} UTC")
-    yield Text(f"Since the run of {before}", style="bold")
     became = [f"{counted(count, 'partition')} became {verdict}" for verdict, count in clusters.history["worse"].items() if count]
-    yield hung("  - ", Text("; ".join([f"{counted(len(new), 'new finding')}, {len(resolved)} resolved, {len(gone)} gone", *became]) + "."))
+    lines = [f"Since the run of {clusters.history['before'][:16].replace('T', ' ')} UTC"]
+    lines.append("; ".join([f"{counted(len(new), 'new finding')}, {len(resolved)} resolved, {len(gone)} gone", *became]) + ".")
     loud = [row for row in new if row["severity"] in LOUD]
     for row in loud[:CLUSTERS]:
         risen = f", was {row['severity_before']}" if row["severity_before"] else ""
-        yield hung(
-            "  - ", Text(clusters.zone.sentence(clean(f"{row['cluster']}: {row['summary']} ({row['severity']}{risen}; {row['finding']})")))
-        )
+        lines.append(f"{row['cluster']}: {row['summary']} ({row['severity']}{risen}; {row['finding']})")
     if len(loud) > CLUSTERS:
-        yield Text(f"  and {counted(len(loud) - CLUSTERS, 'finding')} more; --json lists all")
-    yield Text()
+        lines.append(f"and {counted(len(loud) - CLUSTERS, 'finding')} more; --json lists all")
+    return lines
 
 
 def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str]) -> Iterator[RenderableType]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from forensics.incidents.folding import places
 from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose, shortened
 from forensics.model.message import Message, Value, said
-from forensics.rules import KINDS, of_purpose, rule_of
+from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.happened import Happening, events, over
 from forensics.views.headline import VerdictLine
@@ -265,9 +265,7 @@ def _story(candidates: Sequence[_Candidate], most: int, *, lost: bool) -> Iterat
 
 
 def _short(event: Happening, words: str, phrase: str = "short") -> str:
-    first = event.findings[0]
-    title = event.words("title") or rule_of(first.cause if first.loss and first.cause in KINDS else first.kind).title
-    return words if len(words) <= SHORT else text(said(f"first-screen/{phrase}", title=title))
+    return words if len(words) <= SHORT else text(said(f"first-screen/{phrase}", title=event.title))
 
 
 LOSS, ROOT, CUT_OFF, BACK, EFFECT, OVER, SMALL, APART = 0, 1, 2, 3, 4, 5, 6, 10

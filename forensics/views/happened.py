@@ -15,7 +15,7 @@ from forensics.model.cluster.facts import by_role
 from forensics.model.findings import Finding
 from forensics.model.message import Message, Value, said
 from forensics.model.times import runs
-from forensics.rules import rule_of
+from forensics.rules import KINDS, rule_of
 from forensics.thresholds import SHOWN_AS_ONE
 from forensics.words import has_words, text, together
 from forensics.words.formats import natural
@@ -76,6 +76,12 @@ class Happening:
         if own is None and of_nodes and rule.root is not None:
             own = text(said("story/root", nodes=self.nodes, happened=said(rule.root, number=max(1, len(self._ids)))))
         return self.again(own, max((f.happened for f in self.findings if f.happened is not None), default=None))
+
+    @property
+    def title(self) -> str:
+        """Of its kind, or of the cause of a loss."""
+        first = self.findings[0]
+        return self.words("title") or rule_of(first.cause if first.loss and first.cause in KINDS else first.kind).title
 
     @property
     def over(self) -> str | None:

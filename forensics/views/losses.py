@@ -31,6 +31,7 @@ from forensics.model.settings.settings import WRITTEN_BY_BROKERS
 from forensics.output.display_times import DisplayZone
 from forensics.proof.verdict import FOREIGN
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
+from forensics.views.happened import Happening
 from forensics.views.scope import Partitions
 from forensics.words.formats import brokers_named, counted, some
 
@@ -170,9 +171,10 @@ def held_until(place: Place) -> Iterator[tuple[int, datetime]]:
 
 
 def line(loss: LostRange, zone: DisplayZone) -> str:
-    """'Lost: orders-0, offsets 200–357 (158 records), lost at … (unclean-election)'."""
+    """'Lost: orders-0, offsets 200–357 (158 records), lost at … (Unclean election)'."""
     lost = f", lost at {zone.moment(loss.at)}" if loss.at is not None and loss.kind in (LOST, UNSETTLED) else ""
-    return f"{WORDS[loss.kind]}: {loss.name}, offsets {loss.extent}{lost} ({loss.finding.cause})"
+    what = "Lost for producers with acks=0/1" if loss.missed else WORDS[loss.kind]
+    return f"{what}: {loss.name}, offsets {loss.extent}{lost} ({Happening((loss.finding,)).title})"
 
 
 _Part = tuple[Finding, Place, LostPart]

@@ -84,7 +84,7 @@ def moment(at: datetime, length: timedelta) -> str:
     """Time format with the precision that a window of this length needs."""
     if length > timedelta(days=2):
         return at.strftime("%m-%d %H:%M")
-    return at.strftime("%H:%M:%S") if length > timedelta(seconds=20) else at.strftime("%H:%M:%S.%f")[:-3]
+    return at.strftime("%H:%M:%S") if length > timedelta(seconds=8) else at.strftime("%H:%M:%S.%f")[:-3]
 
 
 def window(covered: Iterable[datetime], happened: Sequence[datetime]) -> DrawnWindow:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forensics.output.version import version
-from forensics.views.clusters import NOT_JUDGED, Clusters, headline
+from forensics.views.clusters import DATA, NOT_JUDGED, Clusters, headline, news
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, NOT_KNOWN, TITLES, UNSETTLED
 from forensics.views.html.page import MEANINGS, environment
 from forensics.views.html.times import EPOCH, parsed, switch
@@ -32,7 +32,8 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
             "link": links.get(name),
             "summary": clusters.found.get(name),
             "failed": clusters.failed.get(name),
-            "loss": clusters.found[name]["loss"] if name in clusters.found else NOT_JUDGED,
+            "loss": (loss := clusters.found[name]["loss"] if name in clusters.found else NOT_JUDGED),
+            "data": DATA.get(loss, loss),
         }
         for number, name in enumerate(clusters.ordered(), 1)
     ]
@@ -44,6 +45,7 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
     values = {
         "title": TITLES.get(loss, NOT_KNOWN) + (f"; {counted(broken, 'cluster')} broken now" if broken else ""),
         "headline": headline(clusters),
+        "news": news(clusters),
         "tone": BROKEN if broken and loss != FOUND else loss,
         "verdicts": list(MEANINGS),
         "remarks": clusters.remarks,

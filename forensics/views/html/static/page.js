@@ -30,7 +30,7 @@
   const tick = (ms, length) => {
     const text = stamp(ms);
     if (length > 2 * 86400e3) return text.slice(5, 16);
-    return length > 20e3 ? text.slice(11, 19) : text.slice(11, 23);
+    return length > 8e3 ? text.slice(11, 19) : text.slice(11, 23);
   };
 
   // the window of time that all lanes and charts show
