@@ -333,8 +333,9 @@ def _process(row: _Draft, t: LeaderTransition) -> _Draft:
         lost = said("handover/leader-crashed", leader=t.leader, leader_epoch=t.term.epoch)
         since = would_show(t.leader, t.cluster, ORDER) and t.restarted_since_in_sync(t.leader)
         return (row.narrowed(process=_only(Cell.CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
-    shown = would_show(t.leader, t.cluster, LOG, PROCESS, *PLACED, until=t.term.at, of=t.timeline)
     outage = t.cluster.availability(t.leader).outage(t.term.at) if t.term.at is not None and not t.prints_start else None
+    until = min((at for at in (t.term.at, outage.since if outage is not None else None) if at is not None), default=None)
+    shown = would_show(t.leader, t.cluster, LOG, PROCESS, *PLACED, until=until, of=t.timeline)
     if shown and outage is not None:
         at = outage.since if outage.how != CONTROLLED else None
         return row.noted("process", said("handover/not-led", leader=t.leader, leader_epoch=t.term.epoch, at=at))
@@ -508,6 +509,8 @@ def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
         row = row.noted("old_log_end", said("handover/came-back-shorter", broker=broker, offset=end.offset))
         return row.narrowed(old_log_end=Interval(end.offset, None, end.evidence))
     row = row.narrowed(old_log_end=Interval.exactly(end.offset, *end.evidence))
+    begin = row.new_log_end.at_least if row.new_log_end.exact else None
+    row = row.noted("old_log_end", said("handover/unknown-begin", broker=broker, leader=t.leader, offset=end.offset, begin=begin))
     bounded = not t.pieces and row.unseen.at_most == 0 and log_kept(t.before, t.term, t.timeline, t.cluster)
     return row.narrowed(high_watermark=Interval(0, end.offset, (), end.evidence)) if bounded else row
 

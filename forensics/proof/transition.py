@@ -93,13 +93,20 @@ class LeaderTransition:
 
     @cached_property
     def elected_again(self) -> bool:
-        """Its leader had been the only one in sync, and was elected again in the same state: that does not happen while it is running. A
+        """Its leader had been the only one in sync, and was elected again in the same state: it was started again, or lost its session. A
         ZooKeeper controller first sends the old epoch to a broker that was just started."""
         before, state = self.term.before, self.term.state
         if before is None or state is None or before is state:
             return False
         alone = before.isr == state.isr == (self.leader,) == (before.leader,) and before.replicas == state.replicas
-        return alone and not any(is_raise(e) and e.leader_epoch == self.term.epoch for e in self.timeline.of("partition-state"))
+        raised = any(is_raise(e) and e.leader_epoch == self.term.epoch for e in self.timeline.of("partition-state"))
+        return alone and not raised and not self._not_started(before.at, self.start.event.at if self.start is not None else state.at)
+
+    def _not_started(self, since: datetime | None, until: datetime | None) -> bool:
+        """The leader's process was not started in this time: its log would show it."""
+        if since is None or until is None or self.cluster.availability(self.leader).begun(since, until):
+            return False
+        return bool(would_show(self.leader, self.cluster, LOG, PROCESS, *PLACED, since=since, until=until, of=self.timeline))
 
     @cached_property
     def election(self) -> Election | None:
