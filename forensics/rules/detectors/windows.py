@@ -47,6 +47,8 @@ from forensics.thresholds import BRIEF_S
 CLUSTER_STOPPED = "cluster-stopped"
 """Cause of a window without a leader that lasts to the end because all brokers were shut down cleanly then."""
 _MOST_ISRS = 3
+_AT_THE_END = ("still", "back")
+"""Brokers that were missing in a window that lasts to the end of the evidence: those that still are, and the others."""
 
 
 class _FoundWindow(NamedTuple):
@@ -82,8 +84,9 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
             yield _finding(found, _cause(found.why, causes) if causes else found.cause, cluster)
 
     def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
-        own = [dict(f.whole.values) for f in group] if united else []
-        return together(group) | {name: _union(known.get(name) for known in own) for name in united}
+        own = [dict(f.whole.values) for f in group]
+        found = together(group) | {name: _union(known.get(name) for known in own) for name in (*united, *_AT_THE_END)}
+        return found | {"back": _without(found["back"], found["still"])}
 
     return {"of_partition": of_partition, "merged": merged}
 
@@ -92,8 +95,18 @@ def _union(brokers: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({b for of_one in brokers for b in of_one or ()}))
 
 
+def _without(brokers: Any, others: Any) -> tuple[int, ...]:
+    return tuple(b for b in brokers if b not in others)
+
+
+def _still(window: Window, brokers: Sequence[int]) -> tuple[int, ...]:
+    """Those of the brokers that are missing from the last ISR of a window that lasts to the end of the evidence."""
+    last = window.states[-1]
+    return tuple(b for b in brokers if window.end is None and b not in last.isr and (not last.replicas or b in last.replicas))
+
+
 def _finding(found: _FoundWindow, cause: str | None, cluster: Cluster) -> Finding:
-    window = found.window
+    window, still = found.window, _still(found.window, found.brokers)
     return Finding(
         severity="low" if found.silent else found.severity,
         confidence="possible" if found.silent or found.gap else "probable" if found.assumed else "certain",
@@ -107,6 +120,8 @@ def _finding(found: _FoundWindow, cause: str | None, cluster: Cluster) -> Findin
             **said_of(window, cluster, raised=found.raised),
             reasons=tuple(dict.fromkeys(said("absence/sentence", clauses=i.clauses) for i in found.why)),
             silence=said("window/silence", leaders=found.silent) if found.silent else None,
+            still=still,
+            back=_without(found.brokers, still) if still else (),
             **found.values,
         ),
         evidence=quote(*found.quoted),
@@ -125,7 +140,7 @@ def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
         why = [i for i in absences(timeline, cluster).within(window) if i.cause not in EXPECTED]
         out = tuple(i.broker for i in why)
         smallest = min(window.states, key=lambda s: len(s.isr))
-        still = [i for i in why if i.end is None]
+        still = [i for i in why if i.broker in _still(window, out)]
         yield _FoundWindow(
             window,
             window.states[0],
