@@ -1,7 +1,7 @@
 """raft-truncation: a voter of the KRaft quorum lost part of the metadata log that it had acknowledged.
 
 Here: lines of the quorum's leader when a voter fetches from a lower offset than before, or the high watermark would go back. Not here: a
-follower that truncates uncommitted records, as after every change of the quorum's leader.
+follower that truncates uncommitted records, as after every change of the quorum's leader, or a request that came late.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset):
             by_voter[event.broker].append(event)
     for voter, events in sorted(by_voter.items()):
-        if not all(_deleted(e, cluster) for e in events):
-            yield _back_by(voter, events, cluster)
+        if lost := [e for e in events if not _deleted(e, cluster) and not _late(e, cluster)]:
+            yield _back_by(voter, lost, cluster)
     lowered = [e for e in timeline.of("hw-regression") if _back(e.previous_offset, e.high_watermark)]
     if lowered:
         yield _committed(lowered)
@@ -39,6 +39,17 @@ def _deleted(event: Event, cluster: Cluster) -> bool:
     """Whether the node had removed its copy of the metadata log itself: a broker does at each start in migration mode (KIP-866)."""
     deleted = (e for e in cluster.of("broker-migrating") if e.writer == event.broker and e.reason == "metadata-log-deleted")
     return any(near(event.at, e.at, CRASH_NOTICED) for e in deleted)
+
+
+def _late(event: Event, cluster: Cluster) -> bool:
+    """Whether the node's process was up before, and went on: its log is as it was, and an older request came late, such as on a connection
+    from before the node was cut off."""
+    if event.broker is None or event.at is None:
+        return False
+    availability = cluster.availability(event.broker)
+    run = next(availability.living(event.at, event.at), None)
+    up = run.up.at if run is not None and run.up is not None else None
+    return run is not None and up is not None and up <= event.at and (run.end is not None or availability.ran(event.at))
 
 
 def _back(before: int | None, after: int | None) -> bool:
