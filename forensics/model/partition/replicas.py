@@ -297,6 +297,13 @@ class _Walk:
         self.replica.removals = [r for r in self.replica.removals if r.cause != "restart" or r.evidence[-1] not in self.loading]
         self.replica.contradictions = [c for c in self.replica.contradictions if c.one not in self.loading]
 
+    def forget_ends(self) -> None:
+        """Drops what the current loads say about the log, unless they agree."""
+        ends = {e.log_end_offset for e in self.loading}
+        if len(ends) > 1:
+            self.end, self.exact, self.end_event = None, False, None
+            self.replica.observations = [o for o in self.replica.observations if o.event not in self.loading]
+
     # transitions
 
     def enter(self, epoch: int | None, role: str, end: int | None) -> None:
@@ -368,6 +375,8 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.replica.recovered = [(epoch, recovery) for epoch, recovery in w.replica.recovered if recovery is not w.recovering]
     w.end_exactly(e.log_end_offset, e)
     _on_log_start(w, e)
+    if w.several:  # which of these logs is the replica is unknown
+        w.forget_ends()
     if created:
         w.grows()
     w.role_unclear = w.role_unclear and not w.has_log
