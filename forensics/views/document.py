@@ -160,10 +160,10 @@ class Report:
         return [words for kind, words in wanted.items() if kind not in kinds]
 
     def unsure_zones(self) -> list[str]:
-        """Clocks whose zone is unknown, with their nodes; their differences from other clocks may still be known."""
+        """Clocks of logs whose zone is unknown, with their nodes; their differences from other clocks may still be known."""
         by_zone: dict[str, list[int]] = {}
         for node in self.cluster.nodes.values():
-            if node.clock.basis in UNSURE:
+            if node.clock.basis in UNSURE and self.cluster.last_line(node.id) is not None:
                 by_zone.setdefault(node.clock.zone, []).append(node.id)
         return [
             f"the zone of the clock of {brokers_named(nodes).replace('broker', 'node')} is unknown and was assumed to be {zone}"

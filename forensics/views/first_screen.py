@@ -290,10 +290,10 @@ def _is(event: Happening, purpose: Purpose) -> bool:
 
 
 def _few(found: Iterable[Happening]) -> Iterator[Happening]:
-    """Events of a kind that happened more often are one event."""
-    by_kind: dict[str, list[Happening]] = defaultdict(list)
+    """Events of a kind that happened more often are one event, without those that a story does not tell."""
+    by_kind: dict[tuple[str, bool], list[Happening]] = defaultdict(list)
     for event in found:
-        by_kind[event.kind].append(event)
+        by_kind[event.kind, event.course is None].append(event)
     for alike in by_kind.values():
         if len(alike) <= OFTEN:
             yield from alike

@@ -62,10 +62,11 @@ class Happening:
         return tuple(dict.fromkeys(p.name for f in self.findings for p in places(f)))
 
     def words(self, phrase: str) -> str | None:
-        """The phrase of its kind, or of its kind and cause, that says this of all its findings; None if the rule has none."""
+        """The phrase of its kind, or of its kind and cause, that says this of all its findings; None if the rule has none, or if what the
+        phrase says is unknown."""
         own = (f"{self.kind}/{phrase}-{self.findings[0].cause}", f"{self.kind}/{phrase}")
         found = next((id for id in own if has_words(id)), None)
-        return text(Message(found, self._values())) if found is not None else None
+        return (text(Message(found, self._values())) or None) if found is not None else None
 
     @property
     def course(self) -> str | None:

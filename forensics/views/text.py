@@ -192,7 +192,8 @@ def _subject(report: Report, screen: FirstScreen) -> str:
     covered = f"{report.zone.span(min(firsts), max(lasts), screen.day)}, " if firsts and lasts else ""
     absent = report.not_collected()
     words = absent if len(absent) <= 1 else (f"{len(absent)} kinds of files",)
-    missing = f"not collected: {words[0]}" if words else "nothing missing"
+    gaps = any(of_purpose(report.findings, Purpose.MISSING_EVIDENCE))
+    missing = f"not collected: {words[0]}" if words else "incomplete" if gaps else "nothing missing"
     return clean(f"{', '.join(subject(report)[:-1])} · evidence {covered}{counted(len(sources), 'file')}, {missing}")
 
 

@@ -193,7 +193,9 @@ def test_a_broker_that_was_elected_as_its_process_ended_is_not_asked_for_its_log
     s.follows(2, 0.1, 0, 0, 0)
     s.online(3, 10, 1, 2, [1, 2], 1)
     s.starts(2, 40)
-    assert "its process had ended by then or ended soon after (its last line is of 2026-11-21 01:53:00.100 UTC)" in text(row(s).notes["process"])
+    assert "its process had ended by then or ended soon after (its last line is of 2026-11-21 01:53:00.100 UTC)" in text(
+        row(s).notes["process"]
+    )
     s.forget("broker-2/logs/server.log")
     assert text(row(s).notes["process"]).endswith("server.log of broker 2 would show it")
 

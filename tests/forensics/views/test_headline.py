@@ -43,7 +43,7 @@ CASES = [
         [loss(committed=False)],
         [state("tail-cut")],
         "excluded",
-        "GONE: 4 offsets of t-0 that no other replica had: lost for producers with acks=0/1. "
+        "GONE: 4 offsets of t-0 that had not reached the next leader: lost for producers with acks=0/1. "
         "SAFE: every record that acks=all acknowledged (1 partition, proven).",
     ),
     (
@@ -149,7 +149,7 @@ def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_count
 
 
 @pytest.mark.parametrize(("findings", "title", "tone"), [
-    ([loss(committed=False)], "4 offsets of t-0 that no other replica had: lost for producers with acks=0/1; no committed data was lost", "affected"),
+    ([loss(committed=False)], "4 offsets of t-0 that had not reached the next leader: lost for producers with acks=0/1; no committed data was lost", "affected"),
     ([found.found("out-of-memory", "high", brokers=(2,), start=datetime(2026, 5, 1))], "Broker 2 ran out of memory; no committed data was lost", "affected"),
     ([found.found("controlled-shutdown", "info", brokers=(2,), start=datetime(2026, 5, 1))], "Broker 2 shut down cleanly; no committed data was lost", "excluded"),
     ([loss(), found.found("out-of-memory", "high", brokers=(2,))], "Committed data was lost: 4 committed offsets of t-0", "found"),
