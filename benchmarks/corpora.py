@@ -22,8 +22,10 @@ from tests.forensics.staged import at
 ROOT = Path(__file__).resolve().parents[1]
 BUNDLES = ROOT / "fixtures" / "bundles"
 BEGIN = datetime(2026, 1, 1)
-AGAIN = timedelta(hours=7)
+AGAIN, MS = timedelta(hours=7), timedelta(milliseconds=1)
 STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3})\]")
+STARTED = re.compile(rb"(?<=startTimeMs: )\d+")
+"""A time that is printed in UTC; if it did not move with the lines, they would be of other zones."""
 SETTING = re.compile(rb"\t[\w.-]+ = |.*Config values: ")
 
 Wrap = Callable[[datetime, bytes], bytes]
@@ -45,7 +47,7 @@ def later(content: bytes, again: int, wrap: Wrap | None = None) -> Iterator[byte
             continue
         if stamp := STAMP.match(line):
             at = datetime.fromisoformat(stamp[1].decode()) + again * AGAIN
-            line = f"[{at}".encode() + line[20:]
+            line = f"[{at}".encode() + STARTED.sub(lambda m: b"%d" % (int(m[0]) + again * AGAIN // MS), line[20:])
         yield (wrap(at, line) if wrap else line) + b"\n"
 
 
@@ -114,6 +116,7 @@ TERM = re.compile(
     rb"((?:Controller id=\d+ |[Cc]ontroller ?|controller \d+ (?:with correlation id \d+ )?|new controller with )[Ee]poch[:= ]"
     rb"|Epoch incremented to |epoch zk version is now )(\d+)"
 )
+TOPIC_ID = re.compile(rb"(?<=,Some\()[\w-]{4}(?=[\w-]{18}\),)")
 TERMS = 2
 """Controllers that are elected each time."""
 
@@ -133,6 +136,7 @@ def brokers(place: Path, size: int, *_: int) -> Path:
         for again in count():
             for path, content in logs.items():
                 lines = topics.sub(lambda m, n=again: b"%s.%d" % (m[0], n), b"".join(later(content, again)))  # type: ignore[misc]
+                lines = TOPIC_ID.sub(b"%04d" % again, lines)
                 outs[path].write(TERM.sub(lambda m, n=again: b"%s%d" % (m[1], int(m[2]) + n * TERMS), lines))  # type: ignore[misc]
             if sum(out.tell() for out in outs.values()) >= size:
                 return place
