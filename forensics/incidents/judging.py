@@ -121,19 +121,24 @@ def _contradicts(f: Finding, timeline: PartitionTimeline) -> bool:
 
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if timeline.topic == INTERNAL:
-        for _, judge in _judges(rule_files.in_force(), of_metadata_log=True):
+        for _, judge in _judges(rule_files.in_force(), timeline.kinds, of_metadata_log=True):
             yield from judge(timeline, cluster)
         return
-    for rule, judge in _judges(rule_files.in_force(), of_metadata_log=False):
+    for rule, judge in _judges(rule_files.in_force(), timeline.kinds, of_metadata_log=False):
         for found in judge(timeline, cluster):
-            own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
-            yield from _asked(_weakened(own, rule, cluster), rule, timeline, cluster)
+            yield from _asked(_weakened(found, rule, cluster), rule, timeline, cluster)
 
 
-@lru_cache(8)
-def _judges(own: tuple[OwnFile, ...], *, of_metadata_log: bool) -> list[tuple[Rule, PartitionJudge]]:
-    """The rules about partitions when these files are in force."""
-    return [(rule, rule.partition) for rule in rules() if rule.partition is not None and rule.of_metadata_log is of_metadata_log]
+@lru_cache(1024)
+def _judges(own: tuple[OwnFile, ...], kinds: frozenset[str], *, of_metadata_log: bool) -> list[tuple[Rule, PartitionJudge]]:
+    """The rules that can find something in partitions with events of these kinds when these files are in force."""
+    return [
+        (rule, rule.partition)
+        for rule in rules()
+        if rule.partition is not None
+        and rule.of_metadata_log is of_metadata_log
+        and (rule.needs is None or not rule.needs.isdisjoint(kinds))
+    ]
 
 
 def _asked(f: Finding, rule: Rule, timeline: PartitionTimeline | None, cluster: Cluster) -> Iterator[Finding]:

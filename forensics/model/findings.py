@@ -25,6 +25,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, NamedColumn, Record, row_of, struct
 from forensics.model.rows import Rows
 from forensics.thresholds import NAMED
+from parsers.cached import cached_property
 from parsers.frozen import dataclass, replace
 
 LEVELS = ("info", "low", "medium", "high", "critical")
@@ -468,9 +469,13 @@ class Finding(Statement):
         """The same finding for this partition."""
         return self._with(topic=topic, partition=partition)
 
-    def of_rule(self, kind: str, level: str) -> Finding:
-        """The same finding as one of this kind, and of this severity if it has none: a rule says neither again."""
-        return self._with(kind=self.kind or kind, severity=self.severity or level)
+    def of_rule(self, kind: str, level: str, partition: PartitionTimeline | None = None) -> Finding:
+        """The same finding as one of this kind, of this severity if it has none, and of this partition if it names no topic: a rule says
+        none of them again."""
+        of_rule: dict[str, str | int] = {"kind": self.kind or kind, "severity": self.severity or level}
+        if partition is not None and self.topic is None:
+            of_rule |= {"topic": partition.topic, "partition": partition.partition}
+        return self._with(**of_rule)
 
     def _with(self, **changes: str | int) -> Finding:
         """Nearly every finding passes here, and `replace` takes five times as long."""
@@ -650,6 +655,8 @@ class Rule:
     partition: PartitionJudge | None = None
     """A finding that names no topic belongs to the partition in which it was found (forensics.incidents.judging)."""
     cluster: ClusterJudge | None = None
+    needs: frozenset[str] | None = None
+    """Kinds of events of a partition; without any of them, `partition` finds nothing. None: it may."""
     after_rules: Hindsight | None = None
     """Runs after the other rules, because it judges by their findings, given by kind."""
     facts: tuple[Fact, ...] = ()
@@ -710,7 +717,7 @@ class Rule:
     urgency: Urgency = Urgency.BROKEN
     """Urgency of its findings that are not minor, until they are over; LOST: also afterwards, except records that were never committed."""
 
-    @property
+    @cached_property
     def premises(self) -> frozenset[str]:
         """What its findings as a whole rest on: what a line of the node itself says is true if others are missing."""
         said = self.unrefuted in (Unrefuted.OWN_LINE, Unrefuted.EVIDENCE)

@@ -5,7 +5,7 @@ Here: how they become a Rule, also those of the user's files. Not here: whether 
 (forensics.words), or what runs where (forensics.incidents.judging).
 
 A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster,
-partitions)`, `after_rules(cluster, partitions, found)`, `READS` (the facts that they read), `refuted(finding, timeline)` (it casts no doubt
+partitions)`, `after_rules(cluster, partitions, found)`, `READS` (the facts that they read), `NEEDS` (Rule.needs), `refuted(finding, timeline)` (it casts no doubt
 on the partition), and `merged(first, group)` (values of findings that became one). Their findings get the kind of the file, and its level
 if they have no severity.
 """
@@ -68,20 +68,22 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     if "urgency" in own:
         own["urgency"] = Urgency[own["urgency"]]
     own |= {name: of(own[name]) for name, of in _ENUMS.items() if name in own}
-    own |= {part: partial(_found, judges[name], kind, content["level"]) for part, name in _JUDGES.items() if name in judges}
+    there = {"of_partition"} if not own.get("of_metadata_log") else ()
+    own |= {part: partial(_found, judges[name], kind, content["level"], name in there) for part, name in _JUDGES.items() if name in judges}
     return Rule(
         **{"title": kind.replace("-", " ").capitalize(), **own, "kind": kind, "root_causes": frozenset(own.get("root_causes", ()))},
         refuted=judges.get("refuted"),
         facts=judges.get("READS", ()),
+        needs=judges.get("NEEDS"),
     )
 
 
 _JUDGES = {"partition": "of_partition", "cluster": "of_cluster", "after_rules": "after_rules"}
 
 
-def _found(judge: Callable[..., Iterable[Finding]], kind: str, level: str, *scope: Any) -> Iterator[Finding]:
+def _found(judge: Callable[..., Iterable[Finding]], kind: str, level: str, there: bool, *scope: Any) -> Iterator[Finding]:
     for finding in judge(*scope):
-        yield finding.of_rule(kind, level)
+        yield finding.of_rule(kind, level, scope[0] if there else None)
 
 
 def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:

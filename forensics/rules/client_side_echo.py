@@ -13,8 +13,11 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
+from parsers.kinds import named
 
 MAX_GROUPS = 20
+
+NEEDS = named("client-reset")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

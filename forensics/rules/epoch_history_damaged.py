@@ -23,10 +23,13 @@ from forensics.model.settings.versions import versions
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import Cut, cuts
 from forensics.thresholds import AT_REST, COPY_DURATION
+from parsers.kinds import ON_DISK, named
 
 LISTED = "epoch-checkpoint"
 LATE_FILE = (3, 8)
 """From 3.8 on the epoch file is written some time after a truncation, and a start drops entries beyond the log."""
+
+NEEDS = ON_DISK | named("epoch-conflict")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -27,6 +27,8 @@ NO_FILES, NO_LOGS = "no-files", "no-logs"
 _SHOWN = 64
 """Partitions that a finding carries for its sentences."""
 
+NEEDS = frozenset({LEFT_OUT})
+
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """Events that were left out because there were too many (forensics.model.partition.floods)."""

@@ -12,7 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Value, said, values
-from forensics.model.partition.fetch_failures import Streak, streaks, unfinished
+from forensics.model.partition.fetch_failures import ERRORS, Streak, streaks, unfinished
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.process_errors import exception, span, who
 from forensics.thresholds import FETCHED_AGAIN
@@ -39,6 +39,8 @@ _CAUSES = {
 """Causes by what Kafka calls the error."""
 _BRIEF = ("unknown-partition", "not-leader", "topic-id")
 """Causes that are normal for some seconds."""
+
+NEEDS = ERRORS
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

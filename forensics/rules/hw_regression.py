@@ -12,6 +12,9 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import is_later, not_after
 from forensics.proof.losses import losses
+from parsers.kinds import ON_DISK, named
+
+NEEDS = ON_DISK | named("hw-regression")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from forensics.model.partition.replicas import Disk, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.effective import Effective, strict
+from parsers.kinds import ON_DISK
 
 LATEST_MS = 250_000_000_000_000
 """The largest number of milliseconds since 1970 that a datetime supports."""
@@ -42,6 +43,9 @@ class _Stuck:
     @property
     def lowest(self) -> int:
         return min(self.reached.values())
+
+
+NEEDS = ON_DISK
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

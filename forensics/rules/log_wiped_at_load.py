@@ -9,8 +9,11 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from parsers.kinds import named
 
 WIPED = "end-below-start"
+
+NEEDS = named("log-corruption")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

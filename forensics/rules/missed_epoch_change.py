@@ -14,6 +14,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from parsers.kinds import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class _Kept:
     epoch: int
     lines: tuple[Event, Event, Event]
     """The order of `before`, the order of `epoch`, and the line that it printed."""
+
+
+NEEDS = named("follower-kept")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -13,6 +13,9 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.rules import data_loss
 from forensics.rules.topic_recreated import deletions
 from forensics.thresholds import NAMED
+from parsers.kinds import named
+
+NEEDS = named("segment")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

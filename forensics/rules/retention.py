@@ -9,8 +9,11 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.kinds import named
 
 LEGAL = ("log-start", "retention-size", "retention-time")
+
+NEEDS = named("segment-delete", "log-start-move")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

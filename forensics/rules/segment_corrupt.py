@@ -16,6 +16,7 @@ from forensics.model.message import Message, Range, said, values
 from forensics.model.partition.damaged import DamagedStretch, Overlap
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.kinds import ON_DISK
 from parsers.paths import name_of
 
 
@@ -46,6 +47,9 @@ class _Damage:
         """None if the batches before and after it leave no offset between them."""
         end = self.stretch.estimated_end
         return Range(self.stretch.start, end) if end is None or end > self.stretch.start else None
+
+
+NEEDS = ON_DISK
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

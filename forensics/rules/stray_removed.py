@@ -10,8 +10,11 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.kinds import named
 
 STRAY = "stray"
+
+NEEDS = named("log-deleted")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

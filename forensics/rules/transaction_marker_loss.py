@@ -17,6 +17,9 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.versions import versions
 from forensics.output.shell import option
 from forensics.proof.losses import Loss, losses
+from parsers.kinds import named
+
+NEEDS = named("segment")
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

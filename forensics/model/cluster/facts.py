@@ -362,9 +362,11 @@ def cached_on_cluster(compute: Callable[Concatenate[Cluster, P], T]) -> Callable
     def answer(cluster: Cluster, /, *of: P.args, **named: P.kwargs) -> T:
         kept: dict[Any, T] = cluster.cache
         asked = (compute, *of, *named.values()) if of or named else compute
-        if asked not in kept:
-            kept[asked] = compute(cluster, *of, **named)
-        return kept[asked]
+        try:
+            return kept[asked]
+        except KeyError:
+            found = kept[asked] = compute(cluster, *of, **named)
+            return found
 
     return answer
 

@@ -104,20 +104,33 @@ class LogCoverage:
 
     def would_show(self, *statement: str, since: datetime | None = None, until: datetime | None = None) -> Answer:
         """As the function."""
-        facets = [one for one in statement if one not in _PREMISES]
-        begins = {self.states_begin if facet == STATE else self.begin for facet in facets}
-        if None in begins:
-            return Answer(said("coverage/server-log", broker=self.broker))
-        for premise in (COMPLETE, READ, *statement) if facets or COMPLETE in statement else statement:
-            if premise in self.failed:
-                return Answer(self.failed[premise])
-        begin = max((at for at in begins if at is not None), default=None)
+        at_no_time, facets, begin = self._of(statement)
+        if at_no_time is not None:
+            return at_no_time
         if is_later(begin, since):
             return Answer(said("coverage/begins-later", broker=self.broker, at=begin if begin < datetime.max else None))
         if facets and is_later(until, self.end):
             return Answer(said("coverage/ends-before", broker=self.broker, at=self.end))
-        silent = self._silent(facets, since, until)
+        silent = self._silent(facets, since, until) if self._silent_runs else None
         return Answer(said("coverage/silent", logger=_LOGGERS[silent], broker=self.broker)) if silent is not None else SHOWN
+
+    def _of(self, statement: tuple[str, ...]) -> tuple[Answer | None, Sequence[str], datetime | None]:
+        """The answer if it is the same for all times, the facets of the statement, and since when the logs cover all of them. Hundreds of
+        thousands of questions have a few dozen different statements."""
+        if statement not in self._known:
+            facets = [one for one in statement if one not in _PREMISES]
+            begins = [self.states_begin if facet == STATE else self.begin for facet in facets]
+            rests_on = (COMPLETE, READ, *statement) if facets or COMPLETE in statement else statement
+            why_not = next((self.failed[premise] for premise in rests_on if premise in self.failed), None)
+            if None in begins:
+                why_not = said("coverage/server-log", broker=self.broker)
+            begin = max((at for at in begins if at is not None), default=None)
+            self._known[statement] = (Answer(why_not) if why_not is not None else None, facets, begin)
+        return self._known[statement]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, ...], tuple[Answer | None, Sequence[str], datetime | None]]:
+        return {}
 
     @cached_property
     def reasons(self) -> list[Message]:
@@ -127,8 +140,12 @@ class LogCoverage:
 
     def _silent(self, facets: Sequence[str], since: datetime | None, until: datetime | None) -> str | None:
         """The first of these facets of which a run between the two times prints no lines."""
-        runs = [r for r in self.runs if r.silent and (since is None or r.end >= since) and (until is None or r.begin <= until)]
+        runs = [r for r in self._silent_runs if (since is None or r.end >= since) and (until is None or r.begin <= until)]
         return next((facet for facet in facets if any(facet in run.silent for run in runs)), None)
+
+    @cached_property
+    def _silent_runs(self) -> Sequence[Run]:
+        return [run for run in self.runs if run.silent]
 
 
 def log_coverage(broker: int | None, cluster: Cluster) -> LogCoverage:
@@ -441,7 +458,7 @@ def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster
 # claims that rely on order and time
 
 
-def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster, *, of_file: bool = False) -> Finding:
+def weakened(finding: Finding, rests_on: frozenset[str], cluster: Cluster, *, of_file: bool = False) -> Finding:
     """The finding, at most possible if something is known against a file that it quotes, or against the lines of one of its brokers that it
     rests on, as its rule declares. `of_file`: it says what is in its files, which no doubt about them changes."""
     if finding.confidence == "possible":
@@ -452,10 +469,10 @@ def weakened(finding: Finding, rests_on: Iterable[str], cluster: Cluster, *, of_
     return finding.doubted(reason) if reason is not None else finding
 
 
-def _against_lines(finding: Finding, rests_on: Iterable[str], cluster: Cluster) -> Message | None:
-    wanted = frozenset(premise for on in rests_on for premise in _RESTING[on])
-    if not (doubted := {b: c.failed for b, c in _coverages(cluster).items() if not wanted.isdisjoint(c.failed)}):
+def _against_lines(finding: Finding, rests_on: frozenset[str], cluster: Cluster) -> Message | None:
+    if not (found := _doubted(cluster, rests_on)):
         return None
+    wanted, doubted = found
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
     compared = {b for b, node in cluster.nodes.items() if node.clock.conflict} if "time" in rests_on else ()
     known = (doubted[b] for b in sorted({*finding.brokers, *quoted, *compared} & doubted.keys()))
@@ -467,6 +484,14 @@ def _doubtful(cluster: Cluster) -> dict[str, Message]:
     """Files whose content is doubtful, each with the reason: a line or a number is cut, or a copy of the file has another."""
     cut = {e.source: said("coverage/cut-file", path=e.source) for e in cluster.of("problem") if e.reason == "checkpoint-cut"}
     return {path: said("coverage/copies-differ", path=path) for path in sorted(cluster.copies.differing)} | cut
+
+
+@cached_on_cluster
+def _doubted(cluster: Cluster, rests_on: frozenset[str]) -> tuple[frozenset[str], Mapping[int, Mapping[str, Message]]] | None:
+    """The premises of the logs, and what does not hold of the logs of each broker for which one of them does not hold; None if all hold."""
+    wanted = frozenset(premise for on in rests_on for premise in _RESTING[on])
+    doubted = {b: c.failed for b, c in _coverages(cluster).items() if not wanted.isdisjoint(c.failed)}
+    return (wanted, doubted) if doubted else None
 
 
 @cached_on_cluster

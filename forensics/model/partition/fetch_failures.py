@@ -20,7 +20,7 @@ from forensics.thresholds import EPOCH_KNOWN, FETCHED_AGAIN, REFUSED_REPEATEDLY,
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 
-_ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}
+ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}
 _ELSEWHERE = ("KafkaStorageException", "not-assigned", "later-leader-epoch", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 """A failed log directory has a finding of its own; a follower that is removed is not served rightly; a batch is skipped once; leader epochs
 differ while a leader changes, and the follower then waits for its own new state."""
@@ -49,7 +49,7 @@ class Streak:
 def streaks(timeline: PartitionTimeline) -> list[Streak]:
     """Failures that lasted."""
     failed: dict[tuple[int, str], list[Event]] = defaultdict(list)
-    for e in timeline.of(*_ERRORS):
+    for e in timeline.of(*ERRORS):
         if e.writer is not None and e.writer != e.broker and e.at is not None and e.reason not in _ELSEWHERE:
             failed[e.writer, e.reason or "error"].append(e)
     return [s for (follower, reason), events in sorted(failed.items()) for s in _lasting(follower, reason, events)]
@@ -69,7 +69,7 @@ def unfinished(timeline: PartitionTimeline, cluster: Cluster) -> list[Streak]:
         return []
     lasting = {id(e) for s in streaks(timeline) for e in s.events}
     found: dict[tuple[str, int | None, str], list[Event]] = defaultdict(list)
-    for e in timeline.of(*_ERRORS):
+    for e in timeline.of(*ERRORS):
         if e.at is not None and id(e) not in lasting and e.reason not in (*_ELSEWHERE, "OFFSET_OUT_OF_RANGE") and _ends_with(e, cluster):
             follower = e.writer if e.writer != e.broker else None  # a broker does not fetch from itself: lines of two brokers in one file
             found[e.source, follower, e.reason or "error"].append(e)

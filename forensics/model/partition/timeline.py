@@ -112,6 +112,8 @@ class PartitionTimeline:
     partition: int
     generation: int
     """0 is the current topic, -1 the one deleted before it, and so on."""
+    kinds: frozenset[str] = frozenset()
+    """Kinds of all its events, also of its files and its clients."""
     topic_id: str | None = None
     succeeded_by: datetime | None = None
     """When the next topic of this name is first seen."""
@@ -464,7 +466,7 @@ _NAMING = OF_CLIENTS | named("describe-partition")
 def _assemble(
     topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster, orders: FileOrders
 ) -> PartitionTimeline:
-    timeline = PartitionTimeline(topic, partition, generation)
+    timeline = PartitionTimeline(topic, partition, generation, frozenset(e.event for e in events))
     sorted_events = _sort(events, cluster)
     timeline.topic_id = next((e.topic_id for e in events if e.topic_id and e.event != "describe-partition"), None)
     of_clients = sorted_events.of_clients
@@ -611,8 +613,10 @@ def cached_on_timeline(compute: Callable[Concatenate[PartitionTimeline, P], T]) 
     def answer(timeline: PartitionTimeline, /, *of: P.args, **named: P.kwargs) -> T:
         kept: dict[Any, T] = timeline.cache
         asked = (compute, *of[1:], *named.values()) if len(of) > 1 or named else compute
-        if asked not in kept:
-            kept[asked] = compute(timeline, *of, **named)
-        return kept[asked]
+        try:
+            return kept[asked]
+        except KeyError:
+            found = kept[asked] = compute(timeline, *of, **named)
+            return found
 
     return answer

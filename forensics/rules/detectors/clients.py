@@ -18,6 +18,7 @@ from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BACK, GroupReader, log_end, readers, reset_group
+from parsers.kinds import named
 
 
 def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -32,7 +33,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
                 ):
                     yield _finding(kind, asked, reader, offsets, loss, timeline)
 
-    return {"of_partition": of_partition, "merged": _merged}
+    return {"of_partition": of_partition, "merged": _merged, "NEEDS": named("group-commit")}
 
 
 def _finding(

@@ -167,6 +167,7 @@ def judges(kind: str, declared: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         **({"of_partition": partial(_of_partition, of_partition)} if of_partition else {}),
         **({"of_cluster": partial(_of_cluster, of_cluster)} if of_cluster else {}),
+        "NEEDS": frozenset(event for find in of_partition for event in find.declared["events"]),
         "READS": tuple(
             fact
             for key, facts in (("meanwhile", FACTS), ("partitions", (FIRST_STATE_AT,)))
