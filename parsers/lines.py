@@ -146,7 +146,7 @@ def is_utf16(head: bytes) -> bool:
 
 def ends_in_returns(head: bytes) -> bool:
     """Whether carriage returns alone end the records of a log with this beginning."""
-    return b"\n" not in head and re.search(rb"\r\[?\d{4}-\d\d-\d\d", head) is not None
+    return b"\n" not in head and re.search(rb"\r[^\r]{0,80}\d{4}-\d\d-\d\d", head) is not None
 
 
 def _codec(head: bytes) -> str:

@@ -23,7 +23,7 @@ _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
 LOG_LINE = re.compile(
     rf"{_STAMP}\S*\s[^\n]{{0,80}}?\b{_LEVEL}\b|\b{_LEVEL}\b[^\n]{{0,80}}?{_STAMP}"
-    rf'|"(?:level|severity|log\.level)" ?: ?"(?i:{_LEVEL})"|<[^<>\n]{{1,400}} level="(?i:{_LEVEL})"'
+    rf'|"(?i:level|severity|log\.level)" ?: ?"(?i:{_LEVEL})"|<[^<>\n]{{1,400}} level="(?i:{_LEVEL})"'
 )
 """A line with a time and a level."""
 _NAME = re.compile(r"\.(?:md|markdown|rst|adoc|html?|sarif)$", re.IGNORECASE)

@@ -36,10 +36,17 @@ _DOCUMENTS = {
 }
 _OFFICE = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|xl/|word/|mimetypeapplication/vnd\.oasis)", re.DOTALL)
 _TABLES = {b"ORC": "orc", b"ARROW1\0\0": "arrow", b"PAR1": "parquet", b"Obj\x01": "Avro file"}
+_PRINTED = {
+    "hexadecimal dump": re.compile(rb"0{7,8}:? (?: ?[0-9a-f]{2,4}){4,16} .*\n0{5,6}10:? "),
+    "file in base64": re.compile(rb"(?:H4sI|UEsDB|KLUv/|/Td6WFo|QlpoO)[A-Za-z0-9+/]{40,}\r?(?:\n|\Z)"),
+}
+"""Bytes of a file that were printed; in base64 those of an archive."""
 UNREAD = {form: "tar, zip, gz, bz2, xz and zst can" for form in _MAGIC.values() if " " in form} | {
     **dict.fromkeys(_DOCUMENTS.values(), "save its attachments as files, or its text as plain text"),
     "spreadsheet or text document": "save its sheets as CSV, with the columns of time, host and line, or its text as plain text",
     **dict.fromkeys(("Avro file", "SQLite database", "Hadoop sequence file"), "export its rows as JSON or CSV"),
+    "hexadecimal dump": "hand over the file itself, or reverse it with xxd -r",
+    "file in base64": "decode it with base64 -d",
     "file of the systemd journal": "export it with journalctl --file FILE -o json --all",
 }
 """Forms that cannot be read here, and what can."""
@@ -70,6 +77,8 @@ def form_of(name: str, head: bytes) -> str:
     for magic, form in _TABLES.items():
         if head.startswith(magic) and b"\0" in head:  # a text may begin with ORC
             return form
+    if form := next((form for form, begins in _PRINTED.items() if begins.match(head)), ""):
+        return form
     if is_tar(name, head):
         return "tar"
     return "mail" if is_mail(head) else "document" if may_be_document(name, head) else "plain"

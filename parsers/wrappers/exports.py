@@ -90,6 +90,8 @@ def records_of(head: bytes) -> RecordReader | None:
     first = text.partition("\n")[0].rstrip("\r")
     if first == SEPARATOR or _ITEM.match(first):
         return _with_text(_documents, head)
+    if names := _names_of_blocks(text):
+        return _with_text(partial(_blocks, names=names), head)
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
     tables = _tables(first, text) if known is None else [partial(_rows, delimiter=known, names=_names(first, known), header=True)]
     before = preface[0].count("\n") if preface is not None else 0
@@ -101,7 +103,7 @@ def _with_text(records: Records, head: bytes) -> RecordReader | None:
     """The reader with the known names of the fields; None if no record has the text of a log line, or if the log lines of a table are alone
     in their rows: then it is a log whose first line contains a delimiter."""
     first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
-    table = records.keywords if isinstance(records, partial) else None
+    table = records.keywords if isinstance(records, partial) and "delimiter" in records.keywords else None
     if table is not None and _alone(first):
         return None
     whole = [record for record in first if table is None or len(record.fields) == len(table["names"])]
@@ -316,6 +318,49 @@ class _CsvLines(Iterator[str]):
         if self._first:
             self.place, self.raw, self._first = (number, byte), text, False
         return text.decode("utf-8", "replace").replace("\0", "\ufffd") + "\n"
+
+
+# blocks
+
+
+def _names_of_blocks(head: str) -> Sequence[str]:
+    """The names of the fields in each block of a list of records, of which one has the lines; none in other texts. PowerShell's Format-List,
+    `\\G` of MySQL and `\\x` of PostgreSQL print such lists."""
+    found = [(match[1], match[2]) for line in head.split("\n", _SAMPLED)[:_SAMPLED] if (match := _FIELD.fullmatch(line.rstrip("\r")))]
+    first = [name for name, _ in found[: next((n for n, (name, _) in enumerate(found) if n and name == found[0][0]), 0)]]
+    records = {name for name, value in found if is_record(value)}
+    again = sum(name == first[0] for name, _ in found) if first else 0
+    return first if len({*first}) == len(first) > 1 and again >= _AGAIN and len(records) == 1 and records <= {*first} else ()
+
+
+def _blocks(outer: Outer, names: Sequence[str]) -> Iterator[ExportRecord]:
+    fields, key, size = dict[str, str](), "", 0
+    place, raw = (1, 0), list[bytes]()
+
+    def record() -> Iterator[ExportRecord]:
+        if fields:
+            yield ExportRecord(row_of(fields, fields.values()), *place, b"\n".join(raw))
+
+    while (line := outer.next()) is not None:
+        text = line[0].rstrip(b"\r").decode("utf-8", "replace")
+        name, value = found.groups() if (found := _FIELD.fullmatch(text)) is not None else ("", "")
+        if _RULED.match(text) or name == names[0]:
+            yield from record()
+            fields, key, size, place, raw = {}, "", 0, line[1:], []
+        if name in names and name not in fields:
+            key, fields[name] = name, value
+        elif key and size < MAX_RECORD:
+            before = fields[key].removesuffix("+") if _MARGIN.match(text) else fields[key]
+            fields[key] = f"{before}\n{_MARGIN.sub('', text)}" if text else before
+        size += len(text)
+        raw.append(line[0])
+    yield from record()
+
+
+_SAMPLED, _AGAIN = 400, 3
+_FIELD = re.compile(r" {0,30}([A-Za-z_@][\w.@/-]{0,60}) {0,60}(?::|\|) (.*)")
+_RULED = re.compile(r"\*{3,80} \d+\. row \*|-\[ RECORD \d+ \]")
+_MARGIN = re.compile(r" {4,60}(?:\| )?")
 
 
 # YAML

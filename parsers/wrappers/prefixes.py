@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from parsers.layouts import Layout, fitting
 from parsers.learning.layout import goes_on, layout_of
-from parsers.wrappers.forms import ISO
+from parsers.wrappers.forms import ISO, unescaped
 from parsers.wrappers.json_records import is_record_of_json
 from parsers.wrappers.peeled import RAW, Peeled
 from parsers.wrappers.roles import are_writers
@@ -39,6 +39,8 @@ _FEW_NAMES = 9
 
 _LEVEL = re.compile(rb"\b(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b")
 _LOG4J = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] +(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
+_QUOTED = re.compile(rb'((?:[^"\\]|\\.)*)"(?!")')
+"""The rest of a text in quotes: what follows is not of the line."""
 _CLOSED = re.compile(rb"\)[`\"']+$")
 """Quotes after a line; they are before it, too."""
 
@@ -66,7 +68,10 @@ class Prefix:
                 if len(self._names) < _MOST_NAMES:
                     self._names.add(name)
                 self._last = name
-                return Peeled(_CLOSED.sub(rb")", match["text"]), writer=name, utc=match["utc"])
+                begin = match.start("text")
+                quoted = _QUOTED.match(text, begin) if text[begin - 1 : begin] == b'"' else None
+                line = unescaped(quoted[1]) if quoted is not None else _CLOSED.sub(rb")", match["text"])
+                return Peeled(line, writer=name, utc=match["utc"])
         return Peeled(text, writer=self._last)
 
 

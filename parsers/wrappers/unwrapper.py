@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import chain, islice, pairwise, repeat
 from typing import Any, NamedTuple
 
 from parsers.layouts import Layout, fitting, instant
@@ -171,6 +171,7 @@ class Unwrapper:
         self._believed: set[str] = set()
         self._section = ""
         self._prefix: Prefix | None = None
+        self._width = 0
         self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
         self._ended = False
         self._forms: list[LineForm] = []
@@ -190,6 +191,9 @@ class Unwrapper:
             self._records, self.of_store = reader.records, True
             self._forms = [form for form in (of_table(*reader.table),) if form is not None] if reader.table is not None else []
             return True
+        if self._find_width(head.split(b"\n")):
+            outer = Outer(io.BytesIO(), head)
+            head = b"\n".join(line[0] for line in iter(lambda: self._next(outer), None))
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         if learned_roles := roles(record for line in lines for record in (objects(line) if line[:1] in (b"{", b"[") else pairs_of(line))):
             self._roles, self._named = learned_roles, partial(with_roles, roles=learned_roles)
@@ -198,7 +202,26 @@ class Unwrapper:
         inner = [peeled for text in texts for peeled in self._once(text) or ()]
         if 2 * sum(peeled.form != STAMPED for peeled in inner) < len(texts):
             self._prefix = prefix_of(texts, self._given, named=2 * len(inner) >= len(texts))
-        return wrapped or self._prefix is not None
+        return wrapped or self._prefix is not None or self._width > 0
+
+    def _find_width(self, lines: Sequence[bytes]) -> int:
+        """The columns of the terminal that wrapped the lines; 0 if none did: most lines of the greatest length go on in the next one."""
+        longest = max(map(_columns, lines))
+        full = [(line, after) for line, after in pairwise(lines) if _columns(line) == longest]
+        parted = sum(after[:1] not in _OWN_LINE and _DATED.match(after) is None for _, after in full)
+        dated = 8 * sum(_DATED.match(line) is not None for line, _ in full)
+        self._width = longest if longest >= _NARROWEST and parted >= _PARTED and 10 * parted >= 9 * len(full) and dated >= parted else 0
+        return self._width
+
+    def _next(self, outer: Outer) -> tuple[bytes, int, int] | None:
+        """The next line, with all that a terminal wrapped of it."""
+        line = more = outer.next()
+        while line is not None and more is not None and self._width and _columns(more[0]) == self._width:
+            ahead = outer.ahead(_NAME)
+            if ahead[:1] in _OWN_LINE or _DATED.match(ahead) is not None or (more := outer.next()) is None:
+                break
+            line = (line[0].rstrip(b"\r") + more[0], line[1], line[2])
+        return line
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
         """Whether nearly all lines are in one wrapper that looks like ordinary text, around records in an unlisted layout."""
@@ -237,7 +260,7 @@ class Unwrapper:
             if found := self._run(outer):
                 yield from found
                 continue
-            if (next_line := outer.next()) is None:
+            if (next_line := self._next(outer)) is None:
                 break
             text, number, byte = next_line
             if text.startswith(_CURSOR):
@@ -500,6 +523,15 @@ def _joined(section: str, writer: str) -> str:
     return f"{section}#{writer}" if section and writer else section or writer
 
 
+def _columns(line: bytes) -> int:
+    return len(line.rstrip(b"\r") if line.isascii() else line.decode("utf-8", "replace").rstrip("\r"))
+
+
+_NARROWEST, _PARTED = 60, 5
+"""Columns of a terminal, and the lines that it must have wrapped."""
+_OWN_LINE = (b"", b"\t", b"\r", b"\n", b"{", b"<")
+_DATED = re.compile(rb"\[?\d{4}-\d\d-\d\d[ T]\d\d:")
+"""How a line begins that no terminal wrapped."""
 _MAY_WRITE = re.compile(
     r"(?!(?i:trace|debug|info|warn|error|fatal|main)?$|\d[\d.:-]*$|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Aa]cceptor|[Ee]xecutor|[Pp]ool)).*|"
 )

@@ -32,6 +32,7 @@ from forensics.views.document import Report
 from forensics.words import words
 from parsers.layouts import LOG4J
 from tests.support import local
+from tests.support.invented import INVENTED_APART, INVENTED_TOGETHER
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.products import APART, TOGETHER, TREES, by_log
 from tests.support.taken import CRASH, DENIED, FALSE, SURER, Judged, broken, judged
@@ -443,7 +444,7 @@ def made(name: str, form: str, directory: Path) -> None:
     if form in EXPORTS:
         write(BUNDLES / f"{name}.tar.gz", directory, form)
         return
-    multiline = form not in LINES and form not in APART and (form not in FILES or form == "class-line")
+    multiline = form not in LINES and form not in {*APART, *INVENTED_APART} and (form not in FILES or form == "class-line")
     rows = arranged(read(BUNDLES / f"{name}.tar.gz"), Form(form, lambda _: iter(()), MICRO, multiline, None), Options())
     if form in FILES:
         found: dict[str, list[Row]] = {}
@@ -459,7 +460,7 @@ def made(name: str, form: str, directory: Path) -> None:
             (directory / path).parent.mkdir(parents=True, exist_ok=True)
             (directory / path).write_bytes(data)
         return
-    content = {**MULTI, **LINES, **TOGETHER, **APART}[form](rows)
+    content = {**MULTI, **LINES, **TOGETHER, **APART, **INVENTED_TOGETHER, **INVENTED_APART}[form](rows)
     (directory / form).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
@@ -489,7 +490,7 @@ def main() -> None:
     asked = options.parse_args()
     for name in asked.recording or RECORDINGS:
         whole = plain(name)
-        for form in asked.form or [*MULTI, *LINES, *FILES, *EXPORTS, *TOGETHER, *APART, *TREES]:
+        for form in asked.form or [*MULTI, *LINES, *FILES, *EXPORTS, *TOGETHER, *APART, *TREES, *INVENTED_TOGETHER, *INVENTED_APART]:
             with TemporaryDirectory() as directory:
                 made(name, form, Path(directory))
                 begin = time.process_time()
