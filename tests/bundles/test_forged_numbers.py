@@ -12,8 +12,8 @@ from tests.support.taken import Judged, judged, report, whole_of
 
 UNCLEAN, UNCLEAN_ZK, ACKS1 = "unclean-election-4.3.0-kraft", "unclean-election-2.8.2-zk", "acks1-failover-3.9.1-kraft"
 SAMPLE = (UNCLEAN, UNCLEAN_ZK, ACKS1, "clean-failover-2.8.2-zk", "rolling-restart-4.1.1-kraft")
-EACH, EVERY = 1, 4
-"""Of each kind of number, and of all these every fourth, for time's sake."""
+EACH, EVERY = 1, 5
+"""Of each kind of number one, dealt to the bundles, for time's sake."""
 
 
 @pytest.mark.parametrize("name", SAMPLE)
