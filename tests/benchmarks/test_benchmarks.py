@@ -36,21 +36,21 @@ while os.path.exists(f"/proc/{{worker}}/exe"):
 def test_the_cpu_time_of_what_a_command_starts_is_counted_whoever_waits_for_it(by_parent: str, parent_ends: str) -> None:
     """As pyspark.daemon does, whose workers are most of an analysis: the kernel forgets children whose end is ignored."""
     command = WORKER.format(by_parent=by_parent, parent_ends=parent_ends)
-    told = subprocess.run([sys.executable, "-c", MEASURED, command], check=True, capture_output=True, text=True, cwd=corpora.ROOT)
-    assert 0.5 <= float(told.stdout) < 0.9
+    printed = subprocess.run([sys.executable, "-c", MEASURED, command], check=True, capture_output=True, text=True, cwd=corpora.ROOT)
+    assert 0.5 <= float(printed.stdout) < 0.9
 
 
 def test_brokers_logs_tell_each_time_of_other_topics(tmp_path: Path) -> None:
     place = corpora.brokers(tmp_path, 2_000_000)
     assert len([*place.rglob("*.log")]) == 15
-    told = (place / "broker-1" / "logs" / "state-change.log").read_text()
-    assert {"acks1-rf3-min2.0", "acks1-rf3-min2.1"} <= set(re.findall(r"acks1-rf3-min2\.\d", told))
-    assert re.search(r"min\d(?:-idempotent)?(?!-idempotent)-\d", told) is None, "each is renamed"
-    times = [line[1:20] for line in told.splitlines() if line.startswith("[2")]
+    shown = (place / "broker-1" / "logs" / "state-change.log").read_text()
+    assert {"acks1-rf3-min2.0", "acks1-rf3-min2.1"} <= set(re.findall(r"acks1-rf3-min2\.\d", shown))
+    assert re.search(r"min\d(?:-idempotent)?(?!-idempotent)-\d", shown) is None, "each is renamed"
+    times = [line[1:20] for line in shown.splitlines() if line.startswith("[2")]
     assert times == sorted(times)
     ends = {log.read_text().splitlines()[-1][1:14] for log in place.rglob("*.log")}
     assert len(ends) == 1, "to the hour"
-    terms = [int(n) for n in re.findall(r"Controller id=\d+ epoch=(\d+)", told)]
+    terms = [int(n) for n in re.findall(r"Controller id=\d+ epoch=(\d+)", shown)]
     assert terms == sorted(terms) and terms[-1] == 3, "one cluster's"
 
 
@@ -78,8 +78,8 @@ def test_the_page_shows_the_newest_of_each_with_the_median_of_the_rounds(tmp_pat
     result(8)
     result(2)
     result(1, scale=0.1)
-    told = history.table(file)
-    assert [line for line in told.splitlines() if line.startswith("| reading")] == [
+    events = history.table(file)
+    assert [line for line in events.splitlines() if line.startswith("| reading")] == [
         "| reading (ours) | 2.00, 4.00 | theirs | 4.00, 6.00 | **0.50** of time, 0.80 of CPU | ≤ 0.6 | megabytes 32.5 |"
     ]
-    assert len(re.findall(r"(?m)^- \d{4}-\d\d-\d\d, commit \w+", told)) == 1
+    assert len(re.findall(r"(?m)^- \d{4}-\d\d-\d\d, commit \w+", events)) == 1

@@ -106,8 +106,8 @@ def clusters(directory: Path) -> str:
     lost = brief(Conclusion(report.findings, report.incidents, report.partitions), report.cluster)
     healthy = brief(Conclusion([], [], Rows(pa.Table.from_pylist([], schema=pa.schema(list(PARTITION))))), report.cluster)
     names = {"payments": lost, "<b>bold</b>\u202egnp": lost, **{f"a-cluster-of-a-team-in-a-region-{n}": healthy for n in range(9)}}
-    told = Clusters(names, {"torn": "gzip: unexpected end of file"}, ["3 of 40 archives are new"])
-    return overview(told, {"payments": "audit.clusters/payments.html"})
+    stated = Clusters(names, {"torn": "gzip: unexpected end of file"}, ["3 of 40 archives are new"])
+    return overview(stated, {"payments": "audit.clusters/payments.html"})
 
 
 def in_berlin(directory: Path) -> str:

@@ -27,7 +27,7 @@ from tests.support.schemas import of_report
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
 
-def told(report: Report, kind: str) -> list[Finding]:
+def sure_findings(report: Report, kind: str) -> list[Finding]:
     return [f for f in local.spread(report.findings) if f.kind == kind and f.confidence != "possible"]
 
 
@@ -40,12 +40,14 @@ def place(finding: Finding) -> str:
 
 
 def check_elections(report: Report, truth: dict[str, Any]) -> None:
-    assert {place(f) for f in told(report, "unclean-election")} == {f"{u['topic']}-{u['partition']}" for u in truth["unclean_elections"]}
+    assert {place(f) for f in sure_findings(report, "unclean-election")} == {
+        f"{u['topic']}-{u['partition']}" for u in truth["unclean_elections"]
+    }
 
 
 def check_losses(report: Report, truth: dict[str, Any], *, tails_open: bool = False) -> None:
-    """`tails_open`: whether anybody misses a cut tail is not in evidence, so that it is told as possible."""
-    losses = told(report, "data-loss")
+    """`tails_open`: whether anybody misses a cut tail is not in evidence, so that it is reported as possible."""
+    losses = sure_findings(report, "data-loss")
     assert {place(f) for f in losses}.isdisjoint(truth["nothing_lost"])
     tails = [f for f in local.spread(report.findings) if f.kind == "data-loss" and f.confidence == "possible" and f.committed is False]
     losses += [f for f in tails if tails_open or _without_acknowledgement_of_all(truth["lost"].get(place(f), {}))]
@@ -58,7 +60,7 @@ def check_losses(report: Report, truth: dict[str, Any], *, tails_open: bool = Fa
             assert len(said - really) <= max(50, len(really) // 2), "records that were never acknowledged may stretch the end, not more"
         else:
             proven = range(min(really), min(really) + len(said))
-            assert said == {*proven} <= really, "only what a follower is known to have had may be told as lost"
+            assert said == {*proven} <= really, "only what a follower is known to have had may be reported as lost"
             told_of = [p for f in report.findings if f.kind == "data-loss" for p in places(f) if f"{p.topic}-{p.partition}" == name]
             assert any(r.start == proven.stop and r.end is None for p in told_of for r in (*p.offsets, *(x.offsets for x in p.parts)))
 
@@ -71,10 +73,10 @@ def _without_acknowledgement_of_all(lost: dict[str, Any]) -> bool:
 def check_final_state(report: Report, truth: dict[str, Any]) -> None:
     """Leader, ISR and replicas when everything had settled, as an observer saw them; to 0.10 metadata has the replicas in no order."""
     ordered = sorted if truth["kafka"].startswith(("0.8", "0.9", "0.10")) else list
-    told = {f"{p['topic']}-{p['partition']}": p for p in report.partitions}
+    sure_findings = {f"{p['topic']}-{p['partition']}": p for p in report.partitions}
     for name, final in truth.get("final_state", {}).items():
-        assert (told[name]["leader"], sorted(told[name]["isr"])) == (final["leader"], sorted(final["isr"])), name
-        assert ordered(told[name]["replicas"]) == ordered(final["replicas"]), name
+        assert (sure_findings[name]["leader"], sorted(sure_findings[name]["isr"])) == (final["leader"], sorted(final["isr"])), name
+        assert ordered(sure_findings[name]["replicas"]) == ordered(final["replicas"]), name
 
 
 def check_power_losses(report: Report, truth: dict[str, Any]) -> None:
@@ -142,7 +144,7 @@ def test_no_recording_has_a_name_that_is_not_understood() -> None:
 
 @pytest.mark.parametrize("name", WITHIN_A_SECOND)
 def test_verdicts_where_a_whole_failover_has_one_time(name: str, tmp_path: Path) -> None:
-    """Layouts that print whole seconds, and the broker's files apart: what was first in a second is told by cause alone."""
+    """Layouts that print whole seconds, and the broker's files apart: what was first in a second is reported by cause alone."""
     target = tmp_path / "seconds.tar"
     with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole, tarfile.open(target, "w") as coarse:
         for member in whole:
@@ -181,7 +183,7 @@ def test_verdicts_without_segments(name: str) -> None:
 def test_no_loss_is_told_without_segments_where_no_line_tells_of_it(name: str) -> None:
     report, truth = without_segments(name), truth_of(name)
     check_elections(report, truth)
-    assert told(report, "data-loss") == []
+    assert sure_findings(report, "data-loss") == []
     check_findings(report, truth, without=OF_RECORDS_ALONE | {"data-loss"})
 
 

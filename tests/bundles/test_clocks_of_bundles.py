@@ -29,10 +29,10 @@ from parsers.schemas import EVENTS, Member
 from tests.forensics.staged import table
 from tests.support import local, recorded, taken
 from tests.support.each import for_each
+from tests.support.events import one_by_one
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.shapes import bundle
 from tests.support.taken import ways
-from tests.support.told import one_by_one
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 RECORDED = datetime(2026, 11, 21, 12)
@@ -98,14 +98,14 @@ def moved(
     """Events of a bundle's `kept` files with each node's log lines `walls` (zone) and `clocks` (error) seconds ahead, the
     metadata log's stamps with the clock of who was the active controller. Modification times: true ones, `along` with the node's clock's error, or `lost`: that of the copy."""
     found: list[schemas.Row] = []
-    for member, told in rows_of(name):
+    for member, given in rows_of(name):
         if not kept(member.path):
             continue
         node = node_of(member.path)
         error = (clocks or {}).get(node, 0.0) if node is not None else 0.0
         wall = error + (walls.get(node, 0.0) if node is not None else 0.0)
         ahead = {"line": wall, "mtime": error if along else 0.0}
-        for row in told:
+        for row in given:
             if "__cluster_metadata" in member.path:
                 ahead["batch"] = (clocks or {}).get(CONTROLLERS.get(name, {}).get(row.get("controller_epoch") or 0, 100), 0.0)
             new = {**row, "time": later(row.get("time"), ahead.get(row.get("clock") or "", 0.0))}
@@ -162,42 +162,42 @@ def unmoved(name: str) -> Report:
     return local.report(moved(name, {}))
 
 
-def check(name: str, told: Report, true_ms: Mapping[int, float]) -> None:
+def check(name: str, reported: Report, true_ms: Mapping[int, float]) -> None:
     """Verdicts stay; clocks and the times of findings are right within what is said of them."""
-    assert verdicts(told) == verdicts(unmoved(name))
-    doubts = [n.clock.uncertainty_ms for n in told.cluster.nodes.values()]
-    for node in told.cluster.nodes.values():
+    assert verdicts(reported) == verdicts(unmoved(name))
+    doubts = [n.clock.uncertainty_ms for n in reported.cluster.nodes.values()]
+    for node in reported.cluster.nodes.values():
         if node.clock.uncertainty_ms is not None:
             assert abs(node.clock.offset_ms - true_ms.get(node.id, 0)) <= node.clock.uncertainty_ms + NOISE_MS, node.id
     if None not in doubts:
         slack = timedelta(milliseconds=max(d for d in doubts if d is not None) + NOISE_MS)
         right = began(unmoved(name))
-        late = {key: at for key, at in began(told).items() if key in right and abs(at - right[key]) > slack}
+        late = {key: at for key, at in began(reported).items() if key in right and abs(at - right[key]) > slack}
         assert late == {}
 
 
 @pytest.mark.parametrize(("name", "hours", "lost"), [(name, *((5.0, False), (13.0, True))[n % 2]) for n, name in enumerate(ZONED)])
 def test_all_in_another_zone(name: str, hours: float, lost: bool) -> None:
-    told = local.report(moved(name, dict.fromkeys(ZONED[name], hours * HOUR), lost=lost))
+    reported = local.report(moved(name, dict.fromkeys(ZONED[name], hours * HOUR), lost=lost))
     if lost and name == "opposite-tails-0.10.1.1-zk":
         # the records' own times prove its losses, and there is no comparing them with lines of a zone that nobody knows
-        assert {v for v in verdicts(told) if v[0] != "data-loss"} == {v for v in verdicts(unmoved(name)) if v[0] != "data-loss"}
-        assert lost_offsets(told) <= lost_offsets(unmoved(name))
+        assert {v for v in verdicts(reported) if v[0] != "data-loss"} == {v for v in verdicts(unmoved(name)) if v[0] != "data-loss"}
+        assert lost_offsets(reported) <= lost_offsets(unmoved(name))
     else:
-        check(name, told, dict.fromkeys(ZONED[name], hours * HOUR * 1000))
+        check(name, reported, dict.fromkeys(ZONED[name], hours * HOUR * 1000))
     if not lost or "-0.10." not in name:  # Kafka prints the time in UTC from 2.3 on
-        assert {n.clock.zone_minutes for n in told.cluster.nodes.values()} == {hours * 60}
+        assert {n.clock.zone_minutes for n in reported.cluster.nodes.values()} == {hours * 60}
     else:
-        assert {n.clock.basis for n in told.cluster.nodes.values()} <= UNSURE
-        assert told.document()["evidence"]["gaps"]
+        assert {n.clock.basis for n in reported.cluster.nodes.values()} <= UNSURE
+        assert reported.document()["evidence"]["gaps"]
 
 
 @pytest.mark.parametrize(("name", "lost"), [(name, n % 2 == 0) for n, name in enumerate(ZONED)])
 def test_each_in_its_own_zone(name: str, lost: bool) -> None:
     hours = dict(zip(ZONED[name], (0.0, 5.5, -8.0, 13.0, -5.0), strict=False))
-    told = local.report(moved(name, {n: h * HOUR for n, h in hours.items()}, lost=lost))
-    check(name, told, {n: h * HOUR * 1000 for n, h in hours.items()})
-    assert [f for f in told.findings if f.kind == "clock-skew"] == []
+    reported = local.report(moved(name, {n: h * HOUR for n, h in hours.items()}, lost=lost))
+    check(name, reported, {n: h * HOUR * 1000 for n, h in hours.items()})
+    assert [f for f in reported.findings if f.kind == "clock-skew"] == []
 
 
 WRONG = [("kept", 300.0), ("along", -300.0), ("lost", 300.0), ("lost", -300.0)]
@@ -210,20 +210,20 @@ ONE_WRONG = [(name, wrong, *WRONG[(n + m) % 4]) for n, name in enumerate(ZONED) 
 
 @pytest.mark.parametrize(("name", "wrong", "mtimes", "seconds"), ONE_WRONG)
 def test_one_clock_is_wrong(name: str, wrong: int, seconds: float, mtimes: str) -> None:
-    told = local.report(moved(name, {}, {wrong: seconds}, lost=mtimes == "lost", along=mtimes == "along"))
-    check(name, told, {wrong: seconds * 1000})
-    said = {b for f in told.findings if f.kind == "clock-skew" for b in f.brokers}
-    assert not said or wrong in said or told.cluster.nodes[wrong].clock.disputed or mtimes == "lost"
-    if mtimes == "kept" or (len(told.cluster.nodes[wrong].clock.compared) > 1 and mtimes == "along"):
+    reported = local.report(moved(name, {}, {wrong: seconds}, lost=mtimes == "lost", along=mtimes == "along"))
+    check(name, reported, {wrong: seconds * 1000})
+    said = {b for f in reported.findings if f.kind == "clock-skew" for b in f.brokers}
+    assert not said or wrong in said or reported.cluster.nodes[wrong].clock.disputed or mtimes == "lost"
+    if mtimes == "kept" or (len(reported.cluster.nodes[wrong].clock.compared) > 1 and mtimes == "along"):
         assert said == {wrong}
 
 
 def test_error_is_told_with_how_it_was_seen() -> None:
-    told = local.report(moved("rolling-restart-2.8.2-zk", {}, {3: 300.0}, along=True))
-    (finding,) = (f for f in told.findings if f.kind == "clock-skew")
+    reported = local.report(moved("rolling-restart-2.8.2-zk", {}, {3: 300.0}, along=True))
+    (finding,) = (f for f in reported.findings if f.kind == "clock-skew")
     assert (finding.brokers, finding.severity, finding.confidence) == ((3,), "medium", "certain")
     assert "ahead" in words(finding).summary and len(finding.evidence) == 2
-    (broker,) = (b for b in told.document()["cluster"]["brokers"] if b["id"] == 3)
+    (broker,) = (b for b in reported.document()["cluster"]["brokers"] if b["id"] == 3)
     assert abs(broker["clock_offset_ms"] - 300_000) <= broker["clock_uncertainty_ms"]
     assert (broker["timezone"], broker["clock_basis"]) == ("UTC", "start+mtime+events")
 
@@ -265,8 +265,8 @@ def test_offset_changes_in_the_middle_of_a_file(change: datetime, before: int, a
     files, modified, true = log_of(change, before, after, "broker-1/logs/server.log")
     events = table(files, modified)
     cluster, known = local.gathered(events, Options(zone_name=zone))
-    told = [e for b in events.to_batches() for e in rows(known.apply(b)) if e.event == "truncation"]
-    assert [e.at for e in told] == true
+    read = [e for b in events.to_batches() for e in rows(known.apply(b)) if e.event == "truncation"]
+    assert [e.at for e in read] == true
     (source,) = cluster.sources
     assert (source.first, source.last) == (true[0], true[-1])
     assert [(c.at, c.before_ms, c.after_ms) for c in cluster.nodes[1].clock.changes] == [(change, before * 3_600_000, after * 3_600_000)]
@@ -279,8 +279,8 @@ def test_offset_changes_in_logs_of_the_same_broker_that_do_not_show_it() -> None
     files[other] = f"[2026-10-25 01:00:00,000] {text.format(0)}\n[2026-10-25 09:00:00,000] {text.format(1)}\n"
     events = table(files, modified)
     _, known = local.gathered(events)
-    told = [e.at for b in events.to_batches() for e in rows(known.apply(b)) if e.event == "leader-start"]
-    assert told == [datetime(2026, 10, 24, 23), datetime(2026, 10, 25, 8)]
+    read = [e.at for b in events.to_batches() for e in rows(known.apply(b)) if e.event == "leader-start"]
+    assert read == [datetime(2026, 10, 24, 23), datetime(2026, 10, 25, 8)]
 
 
 # what the user says

@@ -54,12 +54,12 @@ def _unmoved(name: str, part: str) -> Report:
 )
 def test_zones_are_exact_without_modification_times(name: str, part: str) -> None:
     hours = dict(zip(NODES[name], (5.5, 0.0, -8.0, 13.0, -3.5), strict=False))
-    told = local.report(moved(name, {n: h * HOUR for n, h in hours.items()}, lost=True, kept=PARTS[part]))
-    known = [n for n in told.cluster.nodes.values() if n.id == 1 or not part.startswith("first")]
+    reported = local.report(moved(name, {n: h * HOUR for n, h in hours.items()}, lost=True, kept=PARTS[part]))
+    known = [n for n in reported.cluster.nodes.values() if n.id == 1 or not part.startswith("first")]
     assert known
     assert {n.id: (n.clock.zone_minutes, n.clock.skew_ms) for n in known} == {n.id: (hours[n.id] * 60, 0) for n in known}
     assert all(n.clock.basis not in UNSURE for n in known)
-    assert verdicts(told) == verdicts(_unmoved(name, part))
+    assert verdicts(reported) == verdicts(_unmoved(name, part))
 
 
 WAYS = [*product(("without metadata", "logs only"), ("along", "lost"), (300.0, -300.0))]
@@ -69,16 +69,16 @@ IN_TURN = [(name, *way) for n, name in enumerate(NODES) for m, way in enumerate(
 
 @pytest.mark.parametrize(("name", "part", "mtimes", "seconds"), IN_TURN)
 def test_one_wrong_clock_shows_in_logs_alone(name: str, part: str, mtimes: str, seconds: float) -> None:
-    told = local.report(moved(name, {1: 5.5 * HOUR}, {2: seconds}, lost=mtimes == "lost", along=mtimes == "along", kept=PARTS[part]))
-    assert verdicts(told) == verdicts(_unmoved(name, part))
-    assert {node.id for node in told.cluster.nodes.values() if node.clock.uncertainty_ms is not None} >= {1, 2, 3}
-    for node in told.cluster.nodes.values():
+    reported = local.report(moved(name, {1: 5.5 * HOUR}, {2: seconds}, lost=mtimes == "lost", along=mtimes == "along", kept=PARTS[part]))
+    assert verdicts(reported) == verdicts(_unmoved(name, part))
+    assert {node.id for node in reported.cluster.nodes.values() if node.clock.uncertainty_ms is not None} >= {1, 2, 3}
+    for node in reported.cluster.nodes.values():
         true = (5.5 * 3_600_000 if node.id == 1 else 0) + (1000 * seconds if node.id == 2 else 0)
         if node.clock.uncertainty_ms is None:
             assert not node.broker and node.clock.offset_ms == 0
             continue
         assert abs(node.clock.offset_ms - true) <= min(node.clock.uncertainty_ms, 1_000) + NOISE_MS, node.id
-    assert {b for f in told.findings if f.kind == "clock-skew" for b in f.brokers} == {2}
+    assert {b for f in reported.findings if f.kind == "clock-skew" for b in f.brokers} == {2}
 
 
 # the zone as a log's own lines tell it
@@ -117,10 +117,10 @@ def told_at(content: str, path: str = "broker-1/logs/server.log") -> tuple[list[
 @pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2), (5, -8), (-8, 5)])
 def test_each_process_is_in_the_zone_it_tells(before: int, after: int) -> None:
     first, second = AUTUMN - timedelta(hours=30), AUTUMN + timedelta(hours=9)
-    found, told = told_at(printed([*life(first, before), *life(second, after)]))
+    found, stated = told_at(printed([*life(first, before), *life(second, after)]))
     seconds = timedelta(seconds=9)
     assert found == [first, first + seconds, second, second + seconds]
-    (node,) = told.cluster.nodes.values()
+    (node,) = stated.cluster.nodes.values()
     assert (node.clock.zone_minutes, node.clock.basis, len(node.clock.changes)) == (after * 60, "start", 1)
 
 
@@ -145,20 +145,20 @@ def test_times_that_are_none_tell_nothing(number: str) -> None:
 
 def test_every_report_says_which_zones_were_only_assumed() -> None:
     line = "[2026-11-21 12:00:00,000] INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)\n"
-    told = report({f"broker-{n}/logs/server.log": line.format(n) for n in (1, 2)})
+    reported = report({f"broker-{n}/logs/server.log": line.format(n) for n in (1, 2)})
     words = "the zone of the clock of nodes 1 and 2 is unknown and was assumed to be UTC"
-    assert words in told.document()["evidence"]["gaps"]
+    assert words in reported.document()["evidence"]["gaps"]
     out = StringIO()
-    show(told, Console(file=out, width=400))
+    show(reported, Console(file=out, width=400))
     assert words in out.getvalue()
 
 
 def test_reports_name_a_zone_that_is_only_that_of_the_fleet() -> None:
     ahead = "[2026-11-21 17:30:00,000] INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)\n"
     files = {f"broker-{n}/logs/server.log": ahead.format(n) for n in (1, 2, 3)}
-    told = report(files, {f"broker-{n}/logs/server.log": datetime(2026, 11, 21, 12) for n in (1, 2)})
+    reported = report(files, {f"broker-{n}/logs/server.log": datetime(2026, 11, 21, 12) for n in (1, 2)})
     words = "the zone of the clock of node 3 is unknown and was assumed to be UTC+05:30"
-    assert words in told.document()["evidence"]["gaps"]
+    assert words in reported.document()["evidence"]["gaps"]
     out = StringIO()
-    show(told, Console(file=out, width=400))
+    show(reported, Console(file=out, width=400))
     assert words in out.getvalue()

@@ -1,4 +1,4 @@
-"""Segments of recorded incidents with damaged or changed batches: what damage hides is never told as gone, and never makes a claim surer."""
+"""Segments of recorded incidents with damaged or changed batches: what damage hides is never reported as gone, and never makes a claim surer."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Checked(NamedTuple):
 
 @cache
 def unchanged(name: str) -> Checked:
-    return told(bundle(name))
+    return checked(bundle(name))
 
 
 @cache
 def without_checkpoint(name: str) -> Checked:
-    return told(without(bundle(name), CHECKPOINT))
+    return checked(without(bundle(name), CHECKPOINT))
 
 
-def told(files: Files) -> Checked:
+def checked(files: Files) -> Checked:
     found: Report = taken.report(files)
     return Checked({f"{p['topic']}-{p['partition']}": p["verdict"] for p in found.partitions}, local.spread(found.findings))
 
@@ -66,7 +66,7 @@ def corrupt(found: Checked, name: str) -> list[tuple[str, tuple[int, ...], tuple
 def test_the_premises() -> None:
     own = damaged.frames(bundle(LEFT_DOWN)[OLD_LEADER].content)
     assert [own[n].base for n in (BELOW, FIRST_LOST, INSIDE, LAST)] == [120, 211, 341, 373] and own[LAST].last == 382
-    found = told(bundle(LEFT_DOWN))
+    found = checked(bundle(LEFT_DOWN))
     assert found.verdicts["orders-0"] == "lost" and of_loss(found, "orders-0") == [("certain", Range(211, 383), True)]
     assert not [f for f in found.findings if f.kind in ("segment-corrupt", "log-divergence")]
 
@@ -78,7 +78,7 @@ def test_the_premises() -> None:
 @pytest.mark.parametrize("batch", [0, BELOW, FIRST_LOST, INSIDE, LAST])
 def test_damage_does_not_shrink_a_loss(change: Change, batch: int) -> None:
     """The checkpointed high watermark shows that the log had reached 383, and valid batches behind a damage show it as well."""
-    found = told(changed(bundle(LEFT_DOWN), OLD_LEADER, change, batch))
+    found = checked(changed(bundle(LEFT_DOWN), OLD_LEADER, change, batch))
     assert found.verdicts["orders-0"] == "lost"
     sure = [r for confidence, r, committed in of_loss(found, "orders-0") if (confidence, committed) == ("certain", True)]
     assert joined(sure) == (Range(211, 383),), "in parts, by what the damaged disk still has"
@@ -89,7 +89,7 @@ def test_damage_does_not_shrink_a_loss(change: Change, batch: int) -> None:
 @pytest.mark.parametrize("batch", [0, FIRST_LOST, INSIDE, LAST])
 def test_without_a_checkpoint_less_is_known_and_nothing_is_surer(change: Change, batch: int) -> None:
     files = without(bundle(LEFT_DOWN), CHECKPOINT)
-    before, after = without_checkpoint(LEFT_DOWN), told(changed(files, OLD_LEADER, change, batch))
+    before, after = without_checkpoint(LEFT_DOWN), checked(changed(files, OLD_LEADER, change, batch))
     assert after.verdicts["orders-0"] in (before.verdicts["orders-0"], "unknown")
     known = of_loss(before, "orders-0")
     for confidence, offsets, committed in of_loss(after, "orders-0"):
@@ -103,14 +103,14 @@ def test_without_a_checkpoint_less_is_known_and_nothing_is_surer(change: Change,
 @pytest.mark.parametrize("change", DAMAGES[:3])
 def test_a_damaged_segment_tells_no_more_than_a_missing_one(change: Change) -> None:
     files = bundle(LEFT_DOWN)
-    missing = told({p: f for p, f in files.items() if p != OLD_LEADER})
-    found = told(changed(files, OLD_LEADER, change, *whole(LEFT_DOWN, OLD_LEADER)))
+    missing = checked({p: f for p, f in files.items() if p != OLD_LEADER})
+    found = checked(changed(files, OLD_LEADER, change, *whole(LEFT_DOWN, OLD_LEADER)))
     assert found.verdicts == missing.verdicts
     assert of_loss(found, "orders-0") == of_loss(missing, "orders-0")
 
 
 def test_the_finding_names_file_byte_offsets_and_who_has_valid_batches() -> None:
-    (inside,) = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, INSIDE)).of("segment-corrupt", "orders-0")
+    (inside,) = checked(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, INSIDE)).of("segment-corrupt", "orders-0")
     frame = damaged.frames(bundle(LEFT_DOWN)[OLD_LEADER].content)[INSIDE]
     assert (inside.severity, inside.confidence, inside.brokers, inside.offsets) == ("high", "certain", (3,), (Range(341, 351),))
     assert f"{OLD_LEADER} has no valid batch from byte {frame.position} to byte {frame.end}" in words(inside).explanation
@@ -121,7 +121,7 @@ def test_the_finding_names_file_byte_offsets_and_who_has_valid_batches() -> None
     )
     assert (inside.evidence[0].source, inside.evidence[0].byte) == (OLD_LEADER, frame.position)
 
-    (below,) = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, BELOW)).of("segment-corrupt", "orders-0")
+    (below,) = checked(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, BELOW)).of("segment-corrupt", "orders-0")
     assert (below.severity, below.offsets) == ("medium", (Range(120, 130),))
     assert "Brokers 1 and 2 have valid batches at these offsets" in words(below).explanation
     assert "Keep that copy of orders-0: the log has records that brokers 1 and 2 do not have." in words(below).next_steps
@@ -129,7 +129,7 @@ def test_the_finding_names_file_byte_offsets_and_who_has_valid_batches() -> None
 
 def test_a_damaged_log_has_no_valid_batches_for_itself() -> None:
     """The disk was full, so the segment of media-1 on broker 2 ends within a batch; the leader has the records, and no offsets are missing."""
-    (torn,) = told(bundle("disk-full-restarts-2.8.2-zk")).of("segment-corrupt", "media-1")
+    (torn,) = checked(bundle("disk-full-restarts-2.8.2-zk")).of("segment-corrupt", "media-1")
     assert torn.brokers == (2,) and "No offsets are missing there." in words(torn).explanation
     assert not any("Valid batches" in step for step in words(torn).next_steps)
     assert any("the directory of media-1 on broker 2" in step for step in words(torn).next_steps)
@@ -141,14 +141,14 @@ def test_a_stray_directory_that_holds_the_lost_records_is_looked_at_too() -> Non
         "broker-4/data/orders-0.9ccab366bd9e40fe98f43f22aad86681-stray/00000000000000000000.log",
     )
     for batch, severity in ((35, "high"), (5, "low")):
-        found = told(changed(bundle(name), path, damaged.payload_flipped, batch))
+        found = checked(changed(bundle(name), path, damaged.payload_flipped, batch))
         frame = damaged.frames(bundle(name)[path].content)[batch]
         assert corrupt(found, "orders-0") == [(severity, (4,), (Range(frame.base, frame.last + 1),))]
         assert of_loss(found, "orders-0") == [("certain", Range(300, 386), True)]
 
 
 def test_damaged_records_are_not_salvageable() -> None:
-    found = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, INSIDE)).of("data-loss", "orders-0")
+    found = checked(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, INSIDE)).of("data-loss", "orders-0")
     left = found[0].salvageable
     assert left is not None
     assert [h.offsets for h in left.held] == [Range(211, 341), Range(351, 383)]
@@ -162,7 +162,7 @@ def test_damaged_records_are_not_salvageable() -> None:
 @pytest.mark.parametrize(("change", "batch"), [(damaged.payload_flipped, 5), (damaged.payload_flipped, 21), (damaged.length_damaged, 10)])
 def test_a_loss_that_lines_prove_stays_as_it_is(broker: int, change: Change, batch: int) -> None:
     path = f"broker-{broker}/data/orders-0/00000000000000000000.log"
-    found = told(changed(bundle(UNCLEAN), path, change, batch))
+    found = checked(changed(bundle(UNCLEAN), path, change, batch))
     assert found.verdicts["orders-0"] == "lost"
     assert of_loss(found, "orders-0") == [("certain", Range(200, 358), True)]
     assert [f.brokers for f in found.of("segment-corrupt", "orders-0")] == [(broker,)]
@@ -175,7 +175,7 @@ def test_a_loss_that_lines_prove_stays_as_it_is(broker: int, change: Change, bat
 def test_damage_where_nothing_was_lost_claims_no_loss(change: Change, batch: int, broker: int) -> None:
     """Each damage and each batch is on the leader and on both followers once."""
     before = unchanged(CLEAN)
-    found = told(changed(bundle(CLEAN), PAYMENTS.replace("broker-1", f"broker-{broker}"), change, batch))
+    found = checked(changed(bundle(CLEAN), PAYMENTS.replace("broker-1", f"broker-{broker}"), change, batch))
     assert found.verdicts["payments-0"] in (before.verdicts["payments-0"], "unknown")
     assert {n: v for n, v in found.verdicts.items() if n != "payments-0"} == {n: v for n, v in before.verdicts.items() if n != "payments-0"}
     assert [c for c, *_ in of_loss(found, "payments-0") if c != "possible"] == []
@@ -186,14 +186,14 @@ def test_the_leader_is_worse_than_a_follower() -> None:
     severities = {}
     for broker in (1, 2, 3):
         path = PAYMENTS.replace("broker-1", f"broker-{broker}")
-        found = told(changed(bundle(CLEAN), path, damaged.payload_flipped, 55))
+        found = checked(changed(bundle(CLEAN), path, damaged.payload_flipped, 55))
         severities[broker] = [s for s, *_ in corrupt(found, "payments-0")]
     assert sorted(severities.values()) == [["high"], ["medium"], ["medium"]]
 
 
 @pytest.mark.parametrize("change", [damaged.torn, damaged.zeroed])
 def test_the_torn_end_of_a_log_is_no_finding(change: Change) -> None:
-    assert corrupt(told(changed(bundle(CLEAN), PAYMENTS, change, -1)), "payments-0") == []
+    assert corrupt(checked(changed(bundle(CLEAN), PAYMENTS, change, -1)), "payments-0") == []
 
 
 # two contents
@@ -203,7 +203,7 @@ def test_the_torn_end_of_a_log_is_no_finding(change: Change) -> None:
     "batches", [(0,), (55,), (109,), (107, 108, 109), tuple(range(110))], ids=["first", "middle", "last", "tail", "all"]
 )
 def test_other_records_in_the_same_epoch_are_found(batches: tuple[int, ...]) -> None:
-    found = told(changed(bundle(CLEAN), PAYMENTS, damaged.rewritten, *batches))
+    found = checked(changed(bundle(CLEAN), PAYMENTS, damaged.rewritten, *batches))
     (divergence,) = found.of("log-divergence", "payments-0")
     assert (divergence.severity, divergence.confidence) == ("critical", "certain")
     assert found.verdicts["payments-0"] == "unknown"
@@ -218,13 +218,13 @@ def test_other_records_in_the_same_epoch_are_found_on_a_replica_that_is_not_in_s
     batches: tuple[int, ...], offsets: Range, confidence: str
 ) -> None:
     """Broker 3 never came back. What it wrote in a later epoch than the new leader's log has is an ordinary tail; below, both have epoch 0."""
-    found = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.rewritten, *batches)).of("log-divergence", "orders-0")
+    found = checked(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.rewritten, *batches)).of("log-divergence", "orders-0")
     assert {f.offsets for f in found} == {(offsets,)}
     assert all(3 in f.brokers for f in found) and "certain" in {f.confidence for f in found}
 
 
 def test_a_tail_of_an_older_epoch_on_a_replica_that_is_not_in_sync_is_no_finding() -> None:
-    found = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.rewritten, *range(FIRST_LOST, LAST + 1)))
+    found = checked(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.rewritten, *range(FIRST_LOST, LAST + 1)))
     assert found.of("log-divergence", "orders-0") == []
 
 
@@ -241,8 +241,8 @@ def test_two_copies_of_one_broker_with_other_records_are_found(place: str, earli
     files = bundle(CLEAN)
     copy = second(files, place, earlier=earlier)
     path = f"{place}/payments-0/00000000000000000000.log"
-    assert told({**files, **copy}).of("log-divergence", "payments-0") == []
-    (found,) = told({**files, **changed(copy, path, damaged.rewritten, 20)}).of("log-divergence", "payments-0")
+    assert checked({**files, **copy}).of("log-divergence", "payments-0") == []
+    (found,) = checked({**files, **changed(copy, path, damaged.rewritten, 20)}).of("log-divergence", "payments-0")
     frame = damaged.frames(copy[path].content)[20]
     assert (found.severity, found.confidence, found.brokers) == ("high", "probable", (1,))
     assert found.offsets == (Range(frame.base, frame.last + 1),)

@@ -1,4 +1,4 @@
-"""With evidence taken away or altered nothing false is told, nothing is surer than with all of it, and no loss is passed over in silence (tests.support.taken).
+"""With evidence taken away or altered nothing false is reported, nothing is surer than with all of it, and no loss is passed over in silence (tests.support.taken).
 
 A sample, for time's sake. KAFKA_FORENSICS_TAKEN=all tries every way on every fixture, which takes hours;
 KAFKA_FORENSICS_TAKEN=NAME,NAME those fixtures; `python -m tests.support.taken [NAME...]` does the same and prints the table.
@@ -135,4 +135,4 @@ def check(name: str, chosen: Sequence[Way]) -> None:
     broken = [(words, *own) for words, violations in found.items() for own in violations if own[0] in NEVER]
     assert broken == []
     for words, violations in found.items():
-        check_contradictions(f"{name}: {words}", tuple(told for relation, told in violations if relation == ITSELF))
+        check_contradictions(f"{name}: {words}", tuple(stated for relation, stated in violations if relation == ITSELF))

@@ -23,7 +23,7 @@ def test_one_other_number_makes_nothing_surer(name: str) -> None:
         assert list(surer(judged(report(edit.of(files))), whole)) == [], f"{edit.path} {edit.place}"
 
 
-def told(name: str, path: str, old: bytes, new: bytes) -> tuple[Judged, set[str]]:
+def judged_with(name: str, path: str, old: bytes, new: bytes) -> tuple[Judged, set[str]]:
     """The report, and the sentences about contradictions in it."""
     files: Files = bundle(name)
     content, count = re.subn(old, new, files[path].content)
@@ -77,7 +77,7 @@ LOAD = b"(partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, lo
     ],
 )
 def test_both_numbers_are_named_with_their_places(name: str, path: str, old: bytes, new: bytes, values: tuple[str, ...]) -> None:
-    part, said = told(name, path, old, new)
+    part, said = judged_with(name, path, old, new)
     assert any(all(value in sentence for value in values) for sentence in said), said
     assert list(surer(part, whole_of(name))) == []
 
@@ -107,7 +107,7 @@ def test_both_numbers_are_named_with_their_places(name: str, path: str, old: byt
     ],
 )
 def test_files_of_a_running_broker_whose_log_was_not_written_to(path: str, old: bytes, new: bytes, said: str) -> None:
-    _, found = told(UNCLEAN, path, old, new)
+    _, found = judged_with(UNCLEAN, path, old, new)
     assert any(said in sentence for sentence in found), found
 
 

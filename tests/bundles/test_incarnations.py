@@ -25,7 +25,7 @@ EARLIER, LATER = "unclean-election-2.8.2-zk", "acks1-failover-2.8.2-zk"
 """Clusters of the same broker ids, topics and version, of different minutes of one day."""
 LOGS = r"/logs/"
 OF_LOSSES = ("data-loss", "unclean-election", "zombie-leader", "stale-controller")
-"""A crash is told where the next start is in evidence, whatever cluster that was in."""
+"""A crash is reported where the next start is in evidence, whatever cluster that was in."""
 
 
 def one_after_the_other(earlier: Files, later: Files) -> Files:
@@ -38,7 +38,7 @@ def one_after_the_other(earlier: Files, later: Files) -> Files:
     return joined
 
 
-def told(report: Report, cluster: int) -> Counter[tuple[Any, ...]]:
+def claims_of(report: Report, cluster: int) -> Counter[tuple[Any, ...]]:
     return Counter(
         (f.kind, f.severity, f.confidence, f.cause, f.committed, f.brokers, p.topic, p.partition, p.offsets)
         for f in report.findings
@@ -57,9 +57,9 @@ def test_each_cluster_is_judged_as_if_it_were_alone(tmp_path: Path) -> None:
     both = judged(one_after_the_other(earlier, later), tmp_path / "both")
     alone = judged(without(earlier, r"/data\d*/|^before-restart/"), tmp_path / "earlier")
     last = judged(later, tmp_path / "later")
-    assert told(both, -1) == told(alone, 0)
-    assert told(both, 0) == told(last, 0)
-    assert told(both, -1)["data-loss", "critical"] == 0 < sum(told(both, -1).values())
+    assert claims_of(both, -1) == claims_of(alone, 0)
+    assert claims_of(both, 0) == claims_of(last, 0)
+    assert claims_of(both, -1)["data-loss", "critical"] == 0 < sum(claims_of(both, -1).values())
     (again,) = [f for f in both.findings if f.kind == "cluster-recreated"]
     assert (again.brokers, again.confidence) == ((1, 2, 3), "certain")
     assert [p["topic"] for p in both.partitions] == [p["topic"] for p in last.partitions]

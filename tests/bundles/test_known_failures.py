@@ -103,7 +103,7 @@ def minute(n: int) -> datetime:
     return staged.START + timedelta(minutes=n)
 
 
-def told(files: staged.Files, modified: Mapping[str, int]) -> list[tuple[str, str]]:
+def findings_of(files: staged.Files, modified: Mapping[str, int]) -> list[tuple[str, str]]:
     report = staged.report({**META, **files}, {path: minute(n) for path, n in modified.items()})
     return [(f.kind, words(f).summary) for f in report.findings if f.kind in (EPOCHS, INCONSISTENT)]
 
@@ -111,7 +111,7 @@ def told(files: staged.Files, modified: Mapping[str, int]) -> list[tuple[str, st
 @pytest.mark.parametrize(("hw_at", "start_at", "found"), [(3, 2, True), (2, 3, False)])
 def test_a_log_start_above_a_high_watermark_written_later(hw_at: int, start_at: int, found: bool) -> None:
     files: dict[str, str | bytes] = {HW: "0\n1\nt 0 200\n", START: "0\n1\nt 0 220\n", SEGMENT: b""}
-    assert bool(told(files, {HW: hw_at, START: start_at, SEGMENT: 1})) == found
+    assert bool(findings_of(files, {HW: hw_at, START: start_at, SEGMENT: 1})) == found
 
 
 @pytest.mark.parametrize("last", ["stopped", "running"])
@@ -121,7 +121,7 @@ def test_files_of_a_running_broker_were_not_copied_at_one_moment(last: str) -> N
         lines += f"[{staged.at(200)}] INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)\n"
         lines += f"[{staged.at(210)}] INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)\n"
     files: dict[str, str | bytes] = {HW: "0\n1\nt 0 300\n", SEGMENT: b"", "broker-1/logs/server.log": lines}
-    assert bool(told(files, {HW: 3, SEGMENT: 2})) == (last == "stopped")
+    assert bool(findings_of(files, {HW: 3, SEGMENT: 2})) == (last == "stopped")
 
 
 def test_a_line_that_has_the_high_watermark_beyond_the_log() -> None:
@@ -137,9 +137,9 @@ def test_a_line_that_has_the_high_watermark_beyond_the_log() -> None:
 
 def test_an_epoch_beyond_the_log_is_told_once() -> None:
     files: dict[str, str | bytes] = {EPOCH_FILE: "0\n2\n0 0\n2 250\n", HW: "0\n1\nt 0 240\n", SEGMENT: b""}
-    found = told(files, {EPOCH_FILE: 3, HW: 1, SEGMENT: 2})
+    found = findings_of(files, {EPOCH_FILE: 3, HW: 1, SEGMENT: 2})
     assert [kind for kind, _ in found] == [EPOCHS]
-    assert told(files, {EPOCH_FILE: 1, HW: 1, SEGMENT: 2}) == []
+    assert findings_of(files, {EPOCH_FILE: 1, HW: 1, SEGMENT: 2}) == []
 
 
 def test_a_high_watermark_that_fell_between_two_collections() -> None:

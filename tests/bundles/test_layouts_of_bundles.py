@@ -224,8 +224,8 @@ Verdict = tuple[object, ...]
 
 def verdicts(report: Report, without: frozenset[str] = frozenset()) -> set[Verdict]:
     """What is said of partitions, findings of some severities left out."""
-    told = [f for f in report.findings if f.topic and f.severity not in without]
-    return {(f.kind, f.topic, f.partition, tuple((r.start, r.end) for r in f.offsets), f.cause, f.committed) for f in told}
+    claimed = [f for f in report.findings if f.topic and f.severity not in without]
+    return {(f.kind, f.topic, f.partition, tuple((r.start, r.end) for r in f.offsets), f.cause, f.committed) for f in claimed}
 
 
 @lru_cache(maxsize=8)
@@ -295,7 +295,7 @@ UNDATED = {"no-date": dated("{time} {level} {logger} - {message}", "%H:%M:%S,%f"
 
 @pytest.mark.parametrize("layout", UNDATED)
 def test_lines_without_a_date_prove_nothing(layout: str) -> None:
-    """Beside disks and metadata that have their times: what has no place among these must not be told as if it came first."""
+    """Beside disks and metadata that have their times: what has no place among these must not be reported as if it came first."""
     report = taken.report(rewritten(NAMES[0], UNDATED[layout]))
     assert [words(f).summary for f in report.findings if f.kind in ("data-loss", "unclean-election") and f.confidence != "possible"] == []
     assert {p["verdict"] for p in report.partitions} == {"unknown"}
@@ -339,17 +339,17 @@ def test_without_loggers_the_runs_of_brokers_are_the_same(name: str) -> None:
     assert runs(rewritten(name, LAYOUTS["no-logger"])) == runs(rewritten(name, lambda entry, number: entry.plain()))
 
 
-def overlapping(told: list[bytes], share: float, overlap: float) -> list[bytes]:
+def overlapping(lines: list[bytes], share: float, overlap: float) -> list[bytes]:
     """Parts of the log, each of which begins before the end of the one before, one after the other."""
-    size = max(1, round(len(told) * share))
-    return [record for begin in range(0, len(told), size) for record in told[max(0, begin - round(size * overlap)) : begin + size]]
+    size = max(1, round(len(lines) * share))
+    return [record for begin in range(0, len(lines), size) for record in lines[max(0, begin - round(size * overlap)) : begin + size]]
 
 
 AGAIN: dict[str, Callable[[list[bytes]], list[bytes]]] = {
-    "the whole log twice": lambda told: told + told,
-    "each record by two appenders": lambda told: [record for record in told for _ in range(2)],
-    "two parts that overlap": lambda told: overlapping(told, 0.6, 0.3),
-    "a part every hour": lambda told: overlapping(told, 0.15, 0.5),
+    "the whole log twice": lambda given: given + given,
+    "each record by two appenders": lambda given: [record for record in given for _ in range(2)],
+    "two parts that overlap": lambda given: overlapping(given, 0.6, 0.3),
+    "a part every hour": lambda given: overlapping(given, 0.15, 0.5),
 }
 
 
@@ -479,8 +479,8 @@ def test_pattern_of_the_user(tmp_path: Path) -> None:
 
     made = put(tmp_path, rewritten(name, write))
     assert verdicts(local.report(local.events_of(made, log_patterns=[pattern]))) == as_it_was(name)
-    told = [row["reason"] for row in local.events_of(made).to_pylist() if row["event"] == "problem"]
-    assert set(told) == {"no-date"}
+    read = [row["reason"] for row in local.events_of(made).to_pylist() if row["event"] == "problem"]
+    assert set(read) == {"no-date"}
 
 
 def test_pattern_that_cannot_be_compiled_is_refused_before_anything_is_read() -> None:

@@ -199,7 +199,7 @@ def test_two_collections_with_equal_times_show_no_regression(name: str) -> None:
     """The earlier collection of broker 1 has the first half of each log and lower high watermarks."""
     files = bundle(name)
     own, at = {path: f for path, f in files.items() if path.startswith("broker-1/")}, max(f.modified for f in files.values())
-    logs = {path: b"".join((told := records(f.content))[: len(told) // 2]) for path, f in own.items() if "/logs/" in path}
+    logs = {path: b"".join((lines := records(f.content))[: len(lines) // 2]) for path, f in own.items() if "/logs/" in path}
     earlier = {**{path: f.content for path, f in halved(own, "").items()}, **logs}
     equal = {path: File(f.content, at) if path in own else f for path, f in files.items()}
     both = taken.report(

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pytest
 
 from forensics.model.findings import Finding
-from tests.bundles.test_damaged_segments import Checked, told
+from tests.bundles.test_damaged_segments import Checked, checked
 from tests.support.shapes import Files, bundle
 
 CLAIMS = ("data-loss", "log-divergence", "unclean-election")
@@ -47,11 +47,11 @@ def claims(found: Checked) -> Iterable[tuple[Finding, str]]:
 
 @pytest.mark.parametrize("name", ["unclean-election-0.8.2.2-zk", "unclean-election-2.8.2-zk", "last-replica-standing-3.9.1-kraft"])
 def test_no_claim_becomes_surer(name: str) -> None:
-    whole, chance = told(bundle(name)), random.Random(name)
+    whole, chance = checked(bundle(name)), random.Random(name)
     known = {(what, f.committed) for f, what in claims(whole)} | {(what, None) for _, what in claims(whole)}
     certain = {what for f, what in claims(whole) if f.confidence == "certain"}
     for _ in range(4):
-        found = told(damaged(bundle(name), chance))
+        found = checked(damaged(bundle(name), chance))
         changed = {p: v for p, v in found.verdicts.items() if v != whole.verdicts.get(p)}
         assert {*changed.values()} <= {"unknown"}, changed
         assert {(what, f.committed) for f, what in claims(found)} <= known

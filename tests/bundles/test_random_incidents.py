@@ -108,8 +108,8 @@ def test_ends_of_processes_are_where_they_are_said_to_be(name: str) -> None:
     unseen = {(b, f.known["begun"]) for f in report.findings if f.message_id == "evidence-gap/process-missing" for b in f.brokers}
     for broker, at in ended:
         if broker in logged:
-            told = any(f.kind in DATED_END and b == broker and first <= at <= last for f, b, first, last in spans)
-            assert told or any(b == broker and isinstance(begun, datetime) and at <= begun for b, begun in unseen), (broker, at)
+            stated = any(f.kind in DATED_END and b == broker and first <= at <= last for f, b, first, last in spans)
+            assert stated or any(b == broker and isinstance(begun, datetime) and at <= begun for b, begun in unseen), (broker, at)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -59,7 +59,7 @@ OWN = re.compile(r"(?P<before>(?:before-restart/)?)(?P<role>broker|controller)-(
 HOSTS = ("iris", "rose", "lily", "fern")
 
 
-def told(finding: Finding) -> tuple[Any, ...]:
+def claim(finding: Finding) -> tuple[Any, ...]:
     offsets = tuple((r.start, r.end) for r in finding.offsets)
     return (
         finding.kind,
@@ -75,7 +75,7 @@ def told(finding: Finding) -> tuple[Any, ...]:
 
 
 def verdicts(report: Report, but: frozenset[str] = frozenset()) -> Counter[tuple[Any, ...]]:
-    return Counter(told(f) for f in report.findings if f.kind not in but)
+    return Counter(claim(f) for f in report.findings if f.kind not in but)
 
 
 def owned(report: Report) -> set[int]:
@@ -219,8 +219,8 @@ def test_strimzi_report_alone_tells_of_the_election_and_its_loss(tmp_path: Path)
     put(tmp_path, {"report-21-11-2026_02-00-00.zip": zipped(report_of_strimzi(bundle(ZOOKEEPER)))})
     report = local.report(local.events_of(tmp_path / "report-21-11-2026_02-00-00.zip"))
     for kind in ("unclean-election", "data-loss", "broker-crash", "zombie-leader"):
-        assert {told(f) for f in report.findings if f.kind == kind} == {
-            told(f) for f in recorded.report(ZOOKEEPER).findings if f.kind == kind
+        assert {claim(f) for f in report.findings if f.kind == kind} == {
+            claim(f) for f in recorded.report(ZOOKEEPER).findings if f.kind == kind
         }
     owners = {f"reports/{s.path}": s.node for s in report.cluster.sources}
     assert {p.rpartition("/")[2]: n for p, n in owners.items() if re.search("/logs/|/configs/", p)} == {
@@ -310,11 +310,11 @@ def test_rotated_logs(name: str, style: str, kept: bool, tmp_path: Path) -> None
 
 def newest_first(files: Files) -> Files:
     """The logs as `cat server.log server.log.1` joins them, rotated in the middle of the time."""
-    told = {path: records(file.content) for path, file in logs(files).items()}
-    times = [moment(record) for own in told.values() for record in own if HEAD.match(record)]
+    claim = {path: records(file.content) for path, file in logs(files).items()}
+    times = [moment(record) for own in claim.values() for record in own if HEAD.match(record)]
     middle = (min(times) + max(times)) / 2
     made = dict(files)
-    for path, own in told.items():
+    for path, own in claim.items():
         at, older, newer = 0.0, [], []
         for record in own:
             at = moment(record) if HEAD.match(record) else at

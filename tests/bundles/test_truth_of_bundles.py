@@ -42,10 +42,10 @@ def when(action: dict[str, Any]) -> datetime:
 
 def done(name: str, what: str) -> list[tuple[datetime, int]]:
     """Times and brokers of the actions whose names begin so."""
-    told = truth_of(name)["actions"]
-    found = [a for a in told if a["action"].startswith(what) and ("nodes" in a or whose(a) is not None)]
-    ended_otherwise = {a["node"] for a in told if a["action"] == "kill -9: it does not stop"} if what == "stop" else set()
-    return [(when(a), b) for a in found for b in a.get("nodes") or [whose(a)] if not (b in ended_otherwise and killed_after(a, told))]
+    stated = truth_of(name)["actions"]
+    found = [a for a in stated if a["action"].startswith(what) and ("nodes" in a or whose(a) is not None)]
+    ended_otherwise = {a["node"] for a in stated if a["action"] == "kill -9: it does not stop"} if what == "stop" else set()
+    return [(when(a), b) for a in found for b in a.get("nodes") or [whose(a)] if not (b in ended_otherwise and killed_after(a, stated))]
 
 
 def whose(action: dict[str, Any]) -> int | None:
@@ -106,7 +106,7 @@ def test_every_crash_is_a_kill_and_every_kill_a_crash(name: str) -> None:
 @for_each(RECORDED)
 def test_every_shutdown_in_order_is_a_stop(name: str) -> None:
     found = of(name, "controlled-shutdown")
-    told = sorted((f.start, f.brokers[0]) for f in found if f.start is not None)
+    claimed = sorted((f.start, f.brokers[0]) for f in found if f.start is not None)
     really = sorted(done(name, "stop"))
     if len(really) > MAX_SEPARATE_EVENTS and len(found) == 1:
         if len(found[0].brokers) > 1:
@@ -114,8 +114,8 @@ def test_every_shutdown_in_order_is_a_stop(name: str) -> None:
             return
         assert words(found[0]).summary.startswith(f"{len(really)} times: broker {really[0][1]} was shut down cleanly")
         return
-    assert len(told) == len(really)
-    assert all(b == c and timedelta(0) <= at - then <= NEAR for (at, b), (then, c) in zip(told, really, strict=True))
+    assert len(claimed) == len(really)
+    assert all(b == c and timedelta(0) <= at - then <= NEAR for (at, b), (then, c) in zip(claimed, really, strict=True))
 
 
 _BECAUSE = {

@@ -96,10 +96,10 @@ def test_a_death_ends_with_the_process_that_was_started_next(name: str) -> None:
 @for_each(TOLD)
 def test_every_orderly_stop_is_told_and_no_other(name: str) -> None:
     stopped = done(name, "stop")
-    told = [(f.start, f.brokers[0]) for f in said(name, "controlled-shutdown")]
-    assert sorted(b for _, b in told) == sorted(b for _, b in stopped)
+    events = [(f.start, f.brokers[0]) for f in said(name, "controlled-shutdown")]
+    assert sorted(b for _, b in events) == sorted(b for _, b in stopped)
     for at, broker in stopped:
-        assert any(b == broker and begun is not None and abs(begun - at) < 3 * CLOCKS for begun, b in told)
+        assert any(b == broker and begun is not None and abs(begun - at) < 3 * CLOCKS for begun, b in events)
 
 
 @for_each(TOLD)
@@ -137,7 +137,7 @@ def test_a_broker_that_is_offline_was_killed_before(name: str) -> None:
 
 @for_each(NAMES)
 def test_a_crash_touches_no_partition_that_its_broker_had_left_before(name: str) -> None:
-    """Of two deaths only the one in which the replica fell out of the ISR is told to have done it."""
+    """Of two deaths only the one in which the replica fell out of the ISR is reported to have done it."""
     rows = {f"{p['topic']}-{p['partition']}": p for p in recorded.report(name).partitions}
     for f in said(name, "broker-crash"):
         named = words(f).explanation.partition("It dropped out of the ISR of ")[2].partition(". ")[0].removesuffix(".").split(" and ")[0]

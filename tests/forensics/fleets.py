@@ -61,7 +61,7 @@ class Fleet:
 
     @property
     def files(self) -> dict[str, str]:
-        told = {path: "".join(f"[{at(s)}] {text}\n" for s, text in sorted(lines)) for path, lines in self._lines.items()}
+        stated = {path: "".join(f"[{at(s)}] {text}\n" for s, text in sorted(lines)) for path, lines in self._lines.items()}
         topics = {
             p.topic: f"Topic: {p.topic}\tPartitionCount: 10\tReplicationFactor: 3\tConfigs: min.insync.replicas=2\n"
             for p in self.partitions
@@ -70,7 +70,7 @@ class Fleet:
             topics[p.topic] += (
                 f"\tTopic: {p.topic}\tPartition: {p.number}\tLeader: {p.leader}\tReplicas: {_ids(p.replicas)}\tIsr: {_ids(p.isr)}\n"
             )
-        return {**told, "cluster/topics-describe.txt": "".join(topics.values())}
+        return {**stated, "cluster/topics-describe.txt": "".join(topics.values())}
 
     def line(self, broker: int, file: str, seconds: float, text: str) -> None:
         self._lines[f"broker-{broker}/logs/{file}.log"].append((seconds, text))

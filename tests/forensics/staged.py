@@ -22,8 +22,8 @@ from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
 from tests.support import local
+from tests.support.events import one_by_one
 from tests.support.local import spread
-from tests.support.told import one_by_one
 
 Files = Mapping[str, str | bytes]
 START = datetime(2026, 11, 21, 1, 53, 0)
@@ -32,14 +32,14 @@ _STAMP = re.compile(rb"(?m)^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]")
 
 def table(files: Files, modified: Mapping[str, datetime] | None = None, *, shuffled: int | None = None) -> pa.Table:
     """Events of files; `shuffled` deals the rows anew as a cluster of machines might, with that seed."""
-    told: list[schemas.Rows] = []
+    given: list[schemas.Rows] = []
     for path, content in files.items():
         data = content.encode() if isinstance(content, str) else content
-        told.extend(evidence.read_source(Member(path, len(data), (modified or {}).get(path)), BytesIO(data)))
+        given.extend(evidence.read_source(Member(path, len(data), (modified or {}).get(path)), BytesIO(data)))
     if shuffled is not None:
-        told = list(one_by_one(told))
-        random.Random(shuffled).shuffle(told)
-    return pa.Table.from_batches(list(schemas.batches(told)), schema=EVENTS)
+        given = list(one_by_one(given))
+        random.Random(shuffled).shuffle(given)
+    return pa.Table.from_batches(list(schemas.batches(given)), schema=EVENTS)
 
 
 def report(files: Files, modified: Mapping[str, datetime] | None = None) -> Report:
@@ -52,8 +52,8 @@ def timeline(files: Files, modified: Mapping[str, datetime] | None = None) -> tu
     return found, cluster
 
 
-def of(told: Report, *kinds: str) -> list[Finding]:
-    return [f for f in spread(told.findings) if f.kind in kinds]
+def of(reported: Report, *kinds: str) -> list[Finding]:
+    return [f for f in spread(reported.findings) if f.kind in kinds]
 
 
 def at(seconds: float) -> str:
@@ -72,7 +72,7 @@ def shifted(data: bytes, seconds: float) -> bytes:
 
 
 class Story:
-    """Lines of several brokers about partition `t-0`, collected into their files in the order they are told."""
+    """Lines of several brokers about partition `t-0`, collected into their files in the order they are reported."""
 
     def __init__(self, topic: str = "t", partition: int = 0) -> None:
         self.topic, self.partition = topic, partition

@@ -67,8 +67,8 @@ def _guided(name: str, directory: Path, runs: int, seconds: int) -> None:
         f"-max_len={LONGER.get(name, SIZE)}",
         f"-runs={runs}" if runs else f"-max_total_time={seconds}",
     ]
-    told = [f"-artifact_prefix={findings.directory}/{name}-", "-print_final_stats=1", "-verbosity=1"]
-    atheris.Setup([sys.argv[0], *given, *told, str(directory / "corpus" / name)], findings.run)
+    claimed = [f"-artifact_prefix={findings.directory}/{name}-", "-print_final_stats=1", "-verbosity=1"]
+    atheris.Setup([sys.argv[0], *given, *claimed, str(directory / "corpus" / name)], findings.run)
     atheris.Fuzz()
 
 

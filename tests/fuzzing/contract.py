@@ -13,9 +13,9 @@ from parsers.schemas import EVENTS, Row, Rows
 _TYPES = {field.name: field.type for field in EVENTS}
 
 
-def kept(told: Iterable[Rows]) -> list[Rows]:
+def kept(given: Iterable[Rows]) -> list[Rows]:
     """What was told, all of which the table holds: each of a known kind, and a problem says what it is."""
-    found = list(told)
+    found = list(given)
     rows = [one for one in found if isinstance(one, dict)]
     for batch in (one for one in found if isinstance(one, pa.RecordBatch)):
         assert batch.schema == EVENTS
@@ -38,6 +38,6 @@ def _held(rows: Sequence[Row]) -> None:
     assert KINDS.keys() >= {row["event"] for row in rows}
 
 
-def not_silent(told: Sequence[Rows], data: bytes) -> None:
+def not_silent(given: Sequence[Rows], data: bytes) -> None:
     """What holds anything gives a row."""
-    assert told or not data.strip(b"\0 \t\r\n\x0b\x0c"), "silence"
+    assert given or not data.strip(b"\0 \t\r\n\x0b\x0c"), "silence"

@@ -62,10 +62,10 @@ def _exports() -> Iterator[bytes]:
     """Three records in each form of export, in both directions."""
     at = datetime(2026, 11, 21)
     texts = ("[2026-11-21 00:00:00,000] INFO [Log partition=a-0, dir=/d] Truncating to offset 7 (kafka.log.Log)", "\tat kafka.Kafka")
-    told = [Record("broker-1", "server.log", at + timedelta(seconds=n), "INFO", texts[: 1 + n % 2]) for n in range(3)]
+    stated = [Record("broker-1", "server.log", at + timedelta(seconds=n), "INFO", texts[: 1 + n % 2]) for n in range(3)]
     for form in FORMS.values():
         for newest_first in (False, True) if form.newest_first is not None else (False,):
-            rows = arranged(told, form, Options(newest_first=newest_first))
+            rows = arranged(stated, form, Options(newest_first=newest_first))
             yield from (content[:SIZE] for _, content in form.render(rows))
 
 
@@ -74,10 +74,10 @@ def _bodies(data: bytes) -> Iterator[bytes]:
     for batch in headers(BytesIO(data), payload=1 << 20):
         if isinstance(batch, Batch):
             try:
-                told = list(records(batch, 1 << 20))[:9]
+                lines = list(records(batch, 1 << 20))[:9]
             except (Malformed, UnreadableBatch):
                 continue
-            framed = BETWEEN.join(WITHIN.join(NULL if p is None else p for p in (r.key, r.value)) for r in told)
+            framed = BETWEEN.join(WITHIN.join(NULL if p is None else p for p in (r.key, r.value)) for r in lines)
             yield bytes([32 * batch.control]) + framed
 
 
@@ -106,10 +106,10 @@ def seeds() -> dict[str, list[bytes]]:
             own = internal.get(where[0] if where else "", "metadata-records" if kind == "metadata-segment" else "snapshot-records")
             if kind in ("segment", "metadata-segment", "metadata-snapshot") and (kind != "segment" or (where and where[0] in internal)):
                 number = [*OF_INTERNAL, "metadata-records", "snapshot-records"].index(own)
-                for told in [b for b in _bodies(data) if len(b) < SIZE][:MOST]:
+                for stated in [b for b in _bodies(data) if len(b) < SIZE][:MOST]:
                     if len(found[own]) < 4 * MOST:
-                        found[own][told] = None
-                        found["redacted-records"][bytes([number]) + told] = None
+                        found[own][stated] = None
+                        found["redacted-records"][bytes([number]) + stated] = None
     for target, modules in READERS_TESTS.items():
         for module in modules:
             found[target].update(dict.fromkeys(_literals(module)))

@@ -74,7 +74,7 @@ PATHS: Mapping[str, str] = {
     "gc-log": "broker-1/logs/kafkaServer-gc.log",
     "load-metrics": "load.json",
 }
-"""Where a file of a kind lies; the others are told by what is in them."""
+"""Where a file of a kind lies; the others are reported by what is in them."""
 _TOOLS = frozenset(kind for kind, reader in READERS.items() if reader is cluster_tools.read)
 _PLANS = {"reassignment-json", "election-json", "znode"}
 SILENT = _TOOLS | {"clean-shutdown", "metadata-segment", "metadata-snapshot", "load-metrics", "server-properties"} | _PLANS
@@ -108,7 +108,7 @@ def _log(data: bytes) -> None:
     if not any(isinstance(one, pa.RecordBatch) for one in by_columns):
         assert kept(by_columns) == by_lines, "by columns otherwise than line by line"
         return
-    one, other = (pa.Table.from_batches(list(batches(told)), EVENTS) for told in (by_columns, by_lines))
+    one, other = (pa.Table.from_batches(list(batches(stated)), EVENTS) for stated in (by_columns, by_lines))
     assert one.equals(other) or one.to_pylist() == other.to_pylist(), "by columns otherwise than line by line"
     known(one)
 
@@ -139,8 +139,8 @@ def _any_kind(data: bytes) -> None:
     partition_of(member.path)
     assert sniff(member, rest[: evidence.HEAD]) in KINDS
     kept(evidence.parse(BytesIO(rest), member, evidence.kind_of(member, rest[: evidence.HEAD], ())))
-    told = kept(evidence.read_source(member, BytesIO(rest)))
-    source = told[-1]
+    read = kept(evidence.read_source(member, BytesIO(rest)))
+    source = read[-1]
     assert isinstance(source, dict)
     assert source["collected"]["bytes"] == len(rest)
 
@@ -240,10 +240,10 @@ def _codecs(data: bytes) -> None:
 
 def framed(data: bytes) -> bytes:
     """A batch of such keys and values; those of the first byte's attributes."""
-    told = [tuple(None if p == NULL else p for p in one.partition(WITHIN)[::2]) for one in data[1:].split(BETWEEN)]
+    stated = [tuple(None if p == NULL else p for p in one.partition(WITHIN)[::2]) for one in data[1:].split(BETWEEN)]
     attributes = data[0] & 0b110000 if data else 0
-    payload = b"".join(body(n, BatchRecord(0, 1000, k, v), 1000) for n, (k, v) in enumerate(told))
-    return v2(payload, len(told), attributes=attributes)
+    payload = b"".join(body(n, BatchRecord(0, 1000, k, v), 1000) for n, (k, v) in enumerate(stated))
+    return v2(payload, len(stated), attributes=attributes)
 
 
 def _of_records(kind: str, path: str | None = None) -> Target:
@@ -255,8 +255,8 @@ def _copied(path: str, data: bytes, kind: str) -> tuple[Names, bytes]:
     """The copy of a file; empty if it is left out."""
     names, member = Names(), Member(path, None, AT)
     reading.note_member(member, names)
-    for told in evidence.read_source(member, BytesIO(data)):
-        reading.note_all(told, names)
+    for stated in evidence.read_source(member, BytesIO(data)):
+        reading.note_all(stated, names)
     try:
         return names, b"".join(bundle._anew(member, BytesIO(data), kind, names, b"secret"))
     except (logs.Unsafe, UnreadableBatch) as why:

@@ -1,4 +1,4 @@
-"""No kind of event is forgotten: each is made, gathered or of a partition, and has its place wherever kinds are told apart by name."""
+"""No kind of event is forgotten: each is made, gathered or of a partition, and has its place wherever kinds are distinguished by name."""
 
 from __future__ import annotations
 

@@ -170,8 +170,8 @@ def read(content: bytes) -> dict[str, Any]:
 
 def test_a_log_turned_around_descends() -> None:
     content = bundle("acks1-failover-1.1.1-zk")["broker-1/logs/server.log"].content
-    told, turned = read(content), read(b"".join(reversed(records(content))))
-    assert told["ascents"] > 20 * told["descents"]
-    assert told["steps_back"] is None
+    stated, turned = read(content), read(b"".join(reversed(records(content))))
+    assert stated["ascents"] > 20 * stated["descents"]
+    assert stated["steps_back"] is None
     assert turned["descents"] > 20 * turned["ascents"]
     assert turned["steps_back"]

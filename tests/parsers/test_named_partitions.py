@@ -50,5 +50,5 @@ def test_the_parts_of_a_file_count_together() -> None:
     whole, part = NamedPartitions(), NamedPartitions()
     assert [part.within({"event": "x", "topic": "t", "partition": n}) is not None for n in (0, 1, 2, 3, 4, 0)] == [True] * 4 + [False, True]
     whole.follow(pickle.loads(pickle.dumps(part)))
-    told = whole.trouble("f")
-    assert told is not None and "left out: 1 " in told["text"]
+    stated = whole.trouble("f")
+    assert stated is not None and "left out: 1 " in stated["text"]

@@ -62,8 +62,8 @@ def both_ways(*lines: str) -> list[Row]:
     data = "".join(f"{line}\n" for line in lines).encode()
     member = Member("server.log", None, None)
     found = [
-        [row for batch in batches(told) for row in batch.to_pylist() if row["event"] not in ("source", "problem")]
-        for told in (read_log_by_columns(BytesIO(data), member, "server-log"), LogFile(member, "server-log").rows(BytesIO(data)))
+        [row for batch in batches(stated) for row in batch.to_pylist() if row["event"] not in ("source", "problem")]
+        for stated in (read_log_by_columns(BytesIO(data), member, "server-log"), LogFile(member, "server-log").rows(BytesIO(data)))
     ]
     assert found[0] == found[1]
     return found[0]

@@ -58,8 +58,8 @@ def in_pieces(planned: list[Unit]) -> tuple[list[dict[str, Any]], list[Unit]]:
     planned = pieces.numbered(planned, map(pieces.line_feeds, planned))
     found = [row for unit in planned for row in rows_of(unit)]
     last, torn = pieces.put_together(planned, (row["value"] for row in found if row["event"] == pieces.EVENT))
-    told = [row for batch in evidence.schemas.batches(last) for row in batch.to_pylist()]
-    return [row for row in found if row["event"] != pieces.EVENT] + told, torn
+    events = [row for batch in evidence.schemas.batches(last) for row in batch.to_pylist()]
+    return [row for row in found if row["event"] != pieces.EVENT] + events, torn
 
 
 def ascending(lines: Sequence[bytes]) -> list[bytes]:

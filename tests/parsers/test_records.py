@@ -30,7 +30,7 @@ def read(data: str | bytes, path: str = "logs/server.log", **more: Any) -> list[
     return list(records(BytesIO(content), Member(path, len(content), None), "server-log", **more))
 
 
-def told(rows: list[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
+def statements(rows: list[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
     return Counter((r["source"], e["event"], e["topic"], e["partition"], e["node"]) for r in rows for e in r["events"])
 
 
@@ -55,7 +55,7 @@ def test_nothing_of_a_real_log_is_lost_and_all_that_is_known_of_it_is_told(name:
     for path, data in logs(name).items():
         rows = read(data, path)
         assert [line for r in rows for line in r["text"].split("\n") if line] == [line for line in data.decode().split("\n") if line]
-        assert told(rows) == expected(data, path)
+        assert statements(rows) == expected(data, path)
         assert [r["number"] for r in rows] == list(range(len(rows)))
         for row in rows:
             assert data[row["byte"] :].startswith(row["text"].partition("\n")[0].encode())
@@ -77,7 +77,7 @@ def test_every_layout_and_wrapper_gives_the_same_records(layout: str, broker: in
         if layout != "no-logger":
             assert all(entry.logger.endswith(r["logger"].rpartition(".")[2]) for r, entry in zip(rows, plain, strict=True) if entry.logger)
         assert all(entry.trace in r["text"] for r, entry in zip(rows, plain, strict=True))
-        assert told(rows) == expected(made, path)
+        assert statements(rows) == expected(made, path)
 
 
 def test_small_pieces_give_what_a_large_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:

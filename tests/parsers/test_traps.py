@@ -41,7 +41,7 @@ from parsers.schemas import Member, Row
 from parsers.sniff import sniff
 from tests.forensics.staged import of, report, timeline
 from tests.support import local
-from tests.support.told import one_by_one
+from tests.support.events import one_by_one
 
 SC = "state.change.logger"
 FETCHER = "kafka.server.ReplicaFetcherThread"
@@ -58,7 +58,7 @@ def read(path: str, content: bytes | str, modified: datetime | None = None) -> l
     return [r for r in one_by_one(read_source(Member(path, len(data), modified), BytesIO(data))) if r["event"] != "source"]
 
 
-def told(message: str, logger: str = "kafka.log.Log", level: str = "INFO") -> dict[str, Any]:
+def row_of(message: str, logger: str = "kafka.log.Log", level: str = "INFO") -> dict[str, Any]:
     row = search(line(1, level, message, logger))
     assert row is not None, message
     return row
@@ -108,7 +108,7 @@ CONTROL = "org.apache.kafka.controller.ReplicationControlManager"
 
 
 def test_the_word_unclean_over_a_finished_reassignment_is_no_unclean_election() -> None:
-    assert fields(told(REASSIGNED, CONTROL), "event", "leader", "isr", "recovering") == ("partition-state", 1, [2, 3, 1], None)
+    assert fields(row_of(REASSIGNED, CONTROL), "event", "leader", "isr", "recovering") == ("partition-state", 1, [2, 3, 1], None)
     assert of(report({"controller-100/logs/controller.log": line(1, "INFO", REASSIGNED, CONTROL)}), "unclean-election") == []
 
 
@@ -200,7 +200,7 @@ def test_hw_of_a_loaded_log_is_not_taken_for_the_checkpointed_one() -> None:
     assert row is not None
     assert "high_watermark" not in row
     assert (row["log_start_offset"], row["log_end_offset"], row["directory"]) == (7, 90, "/data")
-    loaded = told(
+    loaded = row_of(
         "[Partition orders-0 broker=1] Log loaded for partition orders-0 with initial high watermark 80", "kafka.cluster.Partition"
     )
     assert fields(loaded, "event", "high_watermark") == ("hw-loaded", 80)
@@ -224,7 +224,7 @@ def test_hw_of_a_loaded_log_is_not_taken_for_the_checkpointed_one() -> None:
     ],
 )
 def test_what_is_fatal_is_fatal_at_either_level(level: str, message: str, logger: str, event: str) -> None:
-    assert fields(told(message, logger, level), "event", "level") == (event, level)
+    assert fields(row_of(message, logger, level), "event", "level") == (event, level)
 
 
 # T8: from 2.6 on state-change.log has counts where it had a line for each partition
@@ -237,8 +237,8 @@ def test_counts_of_partitions_state_nothing_of_any_partition() -> None:
         "leader=1, leaderEpoch=0, isr=[1, 2], zkVersion=0, replicas=[1, 2], addingReplicas=[], removingReplicas=[], isNew=true) "
         "correlation id 1 from controller 2 epoch 1"
     )
-    assert "partition" not in told(counted, SC)
-    assert fields(told(each, SC, "TRACE"), "event", "topic", "leader", "isr", "controller") == ("partition-state", "orders", 1, [1, 2], 2)
+    assert "partition" not in row_of(counted, SC)
+    assert fields(row_of(each, SC, "TRACE"), "event", "topic", "leader", "isr", "controller") == ("partition-state", "orders", 1, [1, 2], 2)
 
 
 # T9: text that Kafka forgot to fill in
@@ -294,8 +294,8 @@ def test_text_kafka_forgot_to_fill_in(message: str, logger: str, event: str) -> 
 def test_quotient_of_4_0_is_no_count_of_segments() -> None:
     said = "[LogLoader partition=orders-0, dir=/data] Recovering unflushed segment 70. {} recovered for orders-0."
     loader = "org.apache.kafka.storage.internals.log.LogLoader"
-    assert fields(told(said.format("0"), loader), "event", "offset", "count") == ("log-recovery", 70, None)
-    assert fields(told(said.format("1/3"), "kafka.log.LogLoader"), "event", "offset", "count") == ("log-recovery", 70, 3)
+    assert fields(row_of(said.format("0"), loader), "event", "offset", "count") == ("log-recovery", 70, None)
+    assert fields(row_of(said.format("1/3"), "kafka.log.LogLoader"), "event", "offset", "count") == ("log-recovery", 70, 3)
 
 
 # T11: the metadata log is recovered at every start
@@ -361,7 +361,7 @@ def test_growth_of_an_isr_with_and_without_the_word_for_it(grown: str) -> None:
     ],
 )
 def test_isr_that_took_effect_in_the_words_of_every_version(said: str, isr: list[int], version: int, reason: str | None) -> None:
-    row = told(f"[Partition orders-0 broker=1] {said}", "kafka.cluster.Partition")
+    row = row_of(f"[Partition orders-0 broker=1] {said}", "kafka.cluster.Partition")
     assert fields(row, "event", "isr", "partition_epoch", "reason") == ("isr-update", isr, version, reason)
 
 
@@ -370,9 +370,9 @@ def test_isr_that_took_effect_in_the_words_of_every_version(said: str, isr: list
 
 @pytest.mark.parametrize("topic", ["orders", "my-orders-2", "a.b_c-1-", "-0", "x-future", "t-0.1-delete"])
 def test_the_last_dash_parts_topic_and_partition(topic: str) -> None:
-    new = told(f"[Partition {topic}-7 broker=1] Shrinking ISR from 1,2 to 1", "kafka.cluster.Partition")
-    old = told(f"Partition [{topic},7] on broker 1: Shrinking ISR for partition [{topic},7] from 1,2 to 1", "kafka.cluster.Partition")
-    mixed = told(f"Partition [{topic},7] on broker 1: Expanding ISR for partition {topic}-7 from 1 to 1,2", "kafka.cluster.Partition")
+    new = row_of(f"[Partition {topic}-7 broker=1] Shrinking ISR from 1,2 to 1", "kafka.cluster.Partition")
+    old = row_of(f"Partition [{topic},7] on broker 1: Shrinking ISR for partition [{topic},7] from 1,2 to 1", "kafka.cluster.Partition")
+    mixed = row_of(f"Partition [{topic},7] on broker 1: Expanding ISR for partition {topic}-7 from 1 to 1,2", "kafka.cluster.Partition")
     for row in (new, old, mixed):
         assert fields(row, "topic", "partition", "node") == (topic, 7, 1)
 
@@ -397,7 +397,7 @@ def test_lists_of_partitions_in_either_spelling() -> None:
     ],
 )
 def test_loggers_of_subclasses_and_companions(message: str, logger: str, event: str) -> None:
-    assert told(message, logger)["event"] == event
+    assert row_of(message, logger)["event"] == event
 
 
 # T16: up to 0.10.2 the end of a session is only on standard output
@@ -465,17 +465,19 @@ def test_a_checkpoint_behind_what_the_leader_said_is_no_regression() -> None:
     ],
 )
 def test_truncation_without_effect_tells_the_end_of_the_log(said: str, end: int) -> None:
-    assert fields(told(said), "event", "topic", "log_end_offset") == ("truncation-noop", "my-t", end)
+    assert fields(row_of(said), "event", "topic", "log_end_offset") == ("truncation-noop", "my-t", end)
 
 
 def test_reasons_of_a_truncation() -> None:
-    by_hw = told("[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Truncating partition orders-0 to local high watermark 55", FETCHER)
-    by_epoch = told(
+    by_hw = row_of(
+        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Truncating partition orders-0 to local high watermark 55", FETCHER
+    )
+    by_epoch = row_of(
         "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Truncating partition orders-0 with TruncationState(offset=100, completed=true) "
         "due to leader epoch and offset EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=200)",
         FETCHER,
     )
-    bare = told("Truncating log my-t-0 to offset 30.")
+    bare = row_of("Truncating log my-t-0 to offset 30.")
     assert [fields(row, "event", "offset", "reason") for row in (by_hw, by_epoch, bare)] == [
         ("truncation-plan", 55, "high-watermark"),
         ("truncation-plan", 100, "leader-epoch"),
@@ -570,15 +572,15 @@ def test_a_copy_that_is_loaded_at_a_start_is_told_from_the_replica() -> None:
 def test_a_copy_cut_below_its_high_watermark_says_so() -> None:
     said = "[UnifiedLog partition=orders-0, dir=/d2] Truncating {}orders-0 to offset 30 below high watermark 40"
     logger = "org.apache.kafka.storage.internals.log.UnifiedLog"
-    assert [told(said.format(which), logger, "WARN").get("reason") for which in ("future ", "")] == ["future", None]
+    assert [row_of(said.format(which), logger, "WARN").get("reason") for which in ("future ", "")] == ["future", None]
 
 
 @pytest.mark.parametrize(("state", "reach"), [(None, [500]), ("delete", []), ("future", []), ("stray", [])])
 def test_a_directory_that_is_no_replica_says_nothing_of_the_replicas_log(state: str | None, reach: list[int]) -> None:
     """In a collection of an hour before, which stands among the broker's lines."""
-    told = {"source": "s", "topic": "t", "partition": 0, "writer": 1, "collection": "old", "at": datetime(2026, 11, 21)}
-    segment = Event(event="segment", reason=state, offset=0, log_end_offset=500, **told)
-    later = Event(event="follower-start", line=1, leader_epoch=1, **{**told, "at": datetime(2026, 11, 21, 1), "collection": "new"})
+    row_of = {"source": "s", "topic": "t", "partition": 0, "writer": 1, "collection": "old", "at": datetime(2026, 11, 21)}
+    segment = Event(event="segment", reason=state, offset=0, log_end_offset=500, **row_of)
+    later = Event(event="follower-start", line=1, leader_epoch=1, **{**row_of, "at": datetime(2026, 11, 21, 1), "collection": "new"})
     (found,) = build("t", 0, [segment, later], Cluster(nodes={1: Node(1, collections=["old", "new"])}))
     assert [o.offset for o in found.replicas[1].observations if o.quantity == "log-end-offset"] == reach
 

@@ -16,7 +16,7 @@ from parsers.catalogue.record import search_all
 from parsers.evidence import read_source
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row
-from tests.support.told import one_by_one
+from tests.support.events import one_by_one
 
 _PATH = re.compile(
     r"(?<![\w./\\-])(?!/(?:brokers|controller\w*|admin|config|kafka|isr_change_notification)\b|/\d+\.\d)/(?:[\w.-]+/)*[\w.-]+"

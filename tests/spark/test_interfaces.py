@@ -1,4 +1,4 @@
-"""What is used of Spark beyond its promises is there, and what a user is told where it is not."""
+"""What is used of Spark beyond its promises is there, and what a user is reported where it is not."""
 
 from __future__ import annotations
 

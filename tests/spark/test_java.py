@@ -118,15 +118,15 @@ def test_options_of_the_environment_become_arguments(monkeypatch: pytest.MonkeyP
     """In the environment the JVM would print on stderr that it has picked them up."""
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dfrom=tool '-Dtwo=a b'")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    told = tmp_path / "told"
+    stated = tmp_path / "stated"
     command = jdk(tmp_path / "telling", "17.0.1") / "bin" / "java"
-    command.write_text(f'#!/bin/sh\nprintf "%s\\n" "$JAVA_TOOL_OPTIONS" "$1" "$2" >"{told}"\n')
+    command.write_text(f'#!/bin/sh\nprintf "%s\\n" "$JAVA_TOOL_OPTIONS" "$1" "$2" >"{stated}"\n')
     telling = java_at(tmp_path / "telling")
     assert telling is not None
     jvm = Jvm(telling, [])
     jvm.process.wait(10)
     jvm.stop()
-    assert told.read_text().splitlines() == ["", "-Dfrom=tool", "-Dtwo=a b"]
+    assert stated.read_text().splitlines() == ["", "-Dfrom=tool", "-Dtwo=a b"]
 
 
 @pytest.mark.parametrize(("given", "used"), [(None, "127.0.0.1"), ("127.0.0.2", "127.0.0.2")])

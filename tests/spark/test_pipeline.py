@@ -116,10 +116,10 @@ def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
         cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
-        told = conclude(verdicts(identified(found, resolver, cluster), cluster, Worded(judge_partition), VERDICTS).on_driver(), cluster)
+        claimed = conclude(verdicts(identified(found, resolver, cluster), cluster, Worded(judge_partition), VERDICTS).on_driver(), cluster)
     finally:
         found.unpersist()
-    return Report(cluster, told.findings, told.partitions, told.incidents)
+    return Report(cluster, claimed.findings, claimed.partitions, claimed.incidents)
 
 
 @pytest.mark.parametrize(("name", "at_once"), [("last-replica-standing-2.8.2-zk", 10**6), ("unclean-election-3.9.1-kraft", 0)])
@@ -136,14 +136,14 @@ def test_columns_come_through_spark_as_they_are_from_a_store_too(session: SparkS
     path = BUNDLES / "unclean-election-0.10.2.2-zk.tar.gz"
     found = read(session, units([objects.put(path.name, path.read_bytes())]))
     try:
-        told = everything(found)
+        claimed = everything(found)
     finally:
         found.unpersist()
-    assert told.schema.names == EVENTS.names
+    assert claimed.schema.names == EVENTS.names
     here = local.events_of(path)
     order = [("source", "ascending"), ("line", "ascending"), ("byte", "ascending"), ("event", "ascending"), ("topic", "ascending")]
     order += [("partition", "ascending"), ("offset", "ascending"), ("leader_epoch", "ascending"), ("key", "ascending")]
-    assert told.sort_by(order).to_pylist() == here.sort_by(order).to_pylist()
+    assert claimed.sort_by(order).to_pylist() == here.sort_by(order).to_pylist()
 
 
 REFUSED = "INFO Partition [orders,0] on broker 3: Cached zkVersion [0] not equal to that in zookeeper, skip updating ISR (kafka.cluster.Partition)"
@@ -174,10 +174,10 @@ def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: Sp
     try:
         cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
         schema = pa.schema([("name", pa.string()), ("repeats", pa.int64()), ("seconds", pa.float64())])
-        told = verdicts(identified(found, resolver, cluster), cluster, runs, schema).table().to_pylist()
+        claimed = verdicts(identified(found, resolver, cluster), cluster, runs, schema).table().to_pylist()
     finally:
         found.unpersist()
-    assert told == [{"name": "orders-0", "repeats": TIMES, "seconds": (TIMES - 1) / 100}]
+    assert claimed == [{"name": "orders-0", "repeats": TIMES, "seconds": (TIMES - 1) / 100}]
     assert [s.lines for s in cluster.sources] == [TIMES]
 
 
@@ -189,18 +189,18 @@ def test_routine_of_quiet_times_is_left_out_before_it_travels(
     log.parent.mkdir(parents=True)
     rolled = "INFO [Log partition=orders-0, dir=/d] Rolled new log segment at offset {} in 2 ms. (kafka.log.Log)"
     cut = "INFO [Log partition=orders-0, dir=/d] Truncating to offset 7000 (kafka.log.Log)"
-    told = [rolled.format(5 * n) if n != 1500 else cut for n in range(3 * FEW)]
-    lines = (f"[{start + n * timedelta(minutes=10):%Y-%m-%d %H:%M:%S},000] {line}\n" for n, line in enumerate(told))
+    stated = [rolled.format(5 * n) if n != 1500 else cut for n in range(3 * FEW)]
+    lines = (f"[{start + n * timedelta(minutes=10):%Y-%m-%d %H:%M:%S},000] {line}\n" for n, line in enumerate(stated))
     log.write_text("".join(lines))
     monkeypatch.setattr(pipeline, "JUDGED_ROWS", FEW)
     found = read(session, units([str(tmp_path)]))
     cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
     travels = counted(pa.concat_tables([opened(data) for _, data in identified(found, resolver, cluster).data.collect()]))
     found.unpersist()
-    first, last, truncation, at_its_offset = 1, len(told), 1501, {1400, 1401, 1402}
+    first, last, truncation, at_its_offset = 1, len(stated), 1501, {1400, 1401, 1402}
     assert {first, last, *range(truncation - 6, truncation + 7), *at_its_offset} <= set(travels["line"].to_pylist())
     assert len(travels) < 40
-    assert sum(travels["repeats"].to_pylist()) == len(told)
+    assert sum(travels["repeats"].to_pylist()) == len(stated)
     there = on_spark(session, tmp_path).document()
     monkeypatch.undo()
     assert there == on_spark(session, tmp_path).document() == local.report(local.events_of(tmp_path)).document()

@@ -51,9 +51,9 @@ def test_half_a_file_is_half_of_its_bytes(name: str, hands: int, tmp_path: Path,
     (unit,) = units([str(file)])
     unit = unit if hands == 1 else replace(unit, size=unit.size // hands, dealt=(0, hands))
     seen = watch(tmp_path)
-    told = announced(tmp_path, [unit])
+    stated = announced(tmp_path, [unit])
     assert seen.seen() == DoneSoFar(0, unit.size, True)
-    for read in metered([unit], told):
+    for read in metered([unit], stated):
         for _, stream, _ in read_unit(read):
             assert stream is not None
             stream.read(len(content) // 2)
@@ -66,9 +66,9 @@ def test_half_a_file_is_half_of_its_bytes(name: str, hands: int, tmp_path: Path,
 def test_what_is_read_elsewhere_counts_by_its_tasks(tmp_path: Path) -> None:
     seen = watch(tmp_path, a=(3, 4), b=(0, 4))
     assert seen.seen() == DoneSoFar(3, 8, False)
-    told = announced(tmp_path, [replace(unit, size=800) for unit in units([__file__])])
+    events = announced(tmp_path, [replace(unit, size=800) for unit in units([__file__])])
     assert seen.seen() == DoneSoFar(300, 800, True)
-    assert [*metered(units([__file__]), told.with_name("elsewhere"))] == units([__file__])
+    assert [*metered(units([__file__]), events.with_name("elsewhere"))] == units([__file__])
     assert seen.seen() == DoneSoFar(300, 800, True)
 
 
@@ -95,7 +95,7 @@ def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("seen", "lately", "told"),
+    ("seen", "lately", "text"),
     [
         (DoneSoFar(31_000_000, 264_000_000, True), (1, 10**6), "31/264 MB"),
         (DoneSoFar(31_000_000, 264_000_000, True), (10, 23_300_000), "31/264 MB, 2.3 MB/s, 01:40 left"),
@@ -106,8 +106,8 @@ def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch)
         (DoneSoFar(12, 12, False), (6, 2), "12/12 tasks"),
     ],
 )
-def test_words(seen: DoneSoFar, lately: tuple[float, int], told: str) -> None:
-    assert evidence.progress_text(seen, *lately) == told
+def test_words(seen: DoneSoFar, lately: tuple[float, int], text: str) -> None:
+    assert evidence.progress_text(seen, *lately) == text
 
 
 def test_nothing_but_words_where_nobody_watches(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

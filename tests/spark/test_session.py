@@ -224,10 +224,10 @@ def test_a_session_is_closed_to_other_accounts_and_needs_no_user_name(place: dic
 
 def test_the_launcher_of_a_cluster_starts_outside_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """pyspark would run ../bin/spark-submit, and Spark the workers of the driver in the working directory."""
-    told: dict[str, Any] = {}
+    text: dict[str, Any] = {}
 
     def launched(conf: Any, popen_kwargs: dict[str, Any]) -> None:
-        told.update(popen_kwargs, environment=dict(os.environ), conf=dict(conf.getAll()))
+        text.update(popen_kwargs, environment=dict(os.environ), conf=dict(conf.getAll()))
         raise RuntimeError("enough")
 
     monkeypatch.setattr("pyspark.java_gateway.launch_gateway", launched)
@@ -239,12 +239,12 @@ def test_the_launcher_of_a_cluster_starts_outside_of_the_working_directory(tmp_p
     files = {"spark.archives": "env.tar.gz#env,hdfs://host/other.zip,/abs.tgz", "spark.executor.memory": "4g"}
     with pytest.raises(sessions.SparkRefused, match="enough"):
         sessions.start("local-cluster[1,1,512]", conf=files)
-    assert not Path(told["cwd"]).is_relative_to(tmp_path) and not any(Path(told["cwd"]).iterdir())
-    own = {name: told["environment"][name] for name in ("SPARK_HOME", "SPARK_CONF_DIR", "JAVA_HOME")}
+    assert not Path(text["cwd"]).is_relative_to(tmp_path) and not any(Path(text["cwd"]).iterdir())
+    own = {name: text["environment"][name] for name in ("SPARK_HOME", "SPARK_CONF_DIR", "JAVA_HOME")}
     assert own == {"SPARK_HOME": str(sessions.spark_home()), "SPARK_CONF_DIR": str(tmp_path / "conf"), "JAVA_HOME": "/jdk"}
-    assert told["conf"]["spark.archives"] == f"{tmp_path}/env.tar.gz#env,hdfs://host/other.zip,/abs.tgz"
-    assert told["conf"]["spark.executor.memory"] == "4g"
-    assert not any("secret" in name for name in told["conf"]), "other accounts see command lines"
+    assert text["conf"]["spark.archives"] == f"{tmp_path}/env.tar.gz#env,hdfs://host/other.zip,/abs.tgz"
+    assert text["conf"]["spark.executor.memory"] == "4g"
+    assert not any("secret" in name for name in text["conf"]), "other accounts see command lines"
     monkeypatch.setattr(sessions, "_has_name", lambda: False)
     with pytest.raises(sessions.SparkRefused, match=f"needs a name for user id {os.getuid()}"):
         sessions.start("local-cluster[1,1,512]")

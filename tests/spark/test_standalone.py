@@ -103,8 +103,8 @@ def test_same_bytes_as_inside_the_command(cluster: tuple[str, list[int]], tmp_pa
             assert line, "it ended before it read"
         own = {pid for worker in workers for pid in executors(worker)}
         os.kill(min(own), signal.SIGKILL)
-    on_cluster, told = there.communicate(timeout=300)
-    assert there.returncode == 0, told
+    on_cluster, printed = there.communicate(timeout=300)
+    assert there.returncode == 0, printed
     inside, _ = analysed(tmp_path).communicate(timeout=300)
     assert on_cluster == inside
     assert executed(hostile(tmp_path)) == executed(hostile(tmp_path).parent) == []

@@ -52,7 +52,7 @@ def dated(form: str, by: timedelta = timedelta()) -> Callable[[bytes], bytes]:
 
 
 def _prefixed(prefix: str) -> Callable[[Files], Files]:
-    return _lines(lambda told: [prefix.encode() + line for line in told])
+    return _lines(lambda given: [prefix.encode() + line for line in given])
 
 
 def _other(files: Files) -> str:
@@ -80,13 +80,13 @@ def _middle(files: Files, expression: str = LOG) -> float:
 
 
 def _until(content: bytes, end: float) -> bytes:
-    told = records(content)
-    return b"".join(told[: next((n for n, r in enumerate(told) if HEAD.match(r) and moment(r) >= end), len(told))])
+    lines = records(content)
+    return b"".join(lines[: next((n for n, r in enumerate(lines) if HEAD.match(r) and moment(r) >= end), len(lines))])
 
 
 def _since(content: bytes, begin: float) -> bytes:
-    told = records(content)
-    return b"".join(told[next((n for n, r in enumerate(told) if HEAD.match(r) and moment(r) >= begin), len(told)) :])
+    lines = records(content)
+    return b"".join(lines[next((n for n, r in enumerate(lines) if HEAD.match(r) and moment(r) >= begin), len(lines)) :])
 
 
 _ROW = re.compile(rb"^(\S+ \d+ )(\d+)$", re.MULTILINE)
@@ -138,8 +138,8 @@ def _notes(files: Files) -> Files:
 def _quoted(files: Files) -> Files:
     """True lines of another incident, in a mail."""
     other = bundle(_other(files))
-    told = [r for p, f in sorted(other.items()) if re.search(r"broker-2/logs/server", p) for r in records(f.content)]
-    lines = [r for r in told if re.search(rb"leader epoch|Truncat|truncat", r)][:12]
+    written = [r for p, f in sorted(other.items()) if re.search(r"broker-2/logs/server", p) for r in records(f.content)]
+    lines = [r for r in written if re.search(rb"leader epoch|Truncat|truncat", r)][:12]
     return _beside(files, "mail.txt", b"Hi all,\nplease see:\n" + b"".join(lines))
 
 
@@ -218,28 +218,28 @@ def _twelve_hours(found: re.Match[bytes]) -> bytes:
 
 
 def _wrapped(width: int) -> Lines:
-    return lambda told: [piece + b"\n" for line in told for piece in re.findall(rb".{1,%d}" % width, line.rstrip(b"\n")) or [b""]]
+    return lambda given: [piece + b"\n" for line in given for piece in re.findall(rb".{1,%d}" % width, line.rstrip(b"\n")) or [b""]]
 
 
-def _uniq(told: list[bytes]) -> list[bytes]:
-    return [line for n, line in enumerate(told) if not n or line != told[n - 1]]
+def _uniq(lines: list[bytes]) -> list[bytes]:
+    return [line for n, line in enumerate(lines) if not n or line != lines[n - 1]]
 
 
 def _renamed_topics(content: bytes) -> bytes:
     return re.sub(rb"(?<![\w.-])(orders|ledger|clicks|trades)(?=-\d|\b)", lambda topic: b"topic-" + topic[0][:1], content)
 
 
-def _shuffled(told: list[bytes]) -> list[bytes]:
+def _shuffled(lines: list[bytes]) -> list[bytes]:
     """As several workers of a shipper deliver them."""
-    by_chance = Random(len(told))
-    return [r for _, r in sorted(((n + 40 * by_chance.random(), r) for n, r in enumerate(told)), key=itemgetter(0))]
+    by_chance = Random(len(lines))
+    return [r for _, r in sorted(((n + 40 * by_chance.random(), r) for n, r in enumerate(lines)), key=itemgetter(0))]
 
 
-def _delivered_again(told: list[bytes]) -> list[bytes]:
+def _delivered_again(lines: list[bytes]) -> list[bytes]:
     """Every fifth record comes once more, up to 200 records later."""
-    by_chance = Random(len(told))
-    again = [(n + 5 + 195 * by_chance.random(), r) for n, r in enumerate(told) if not n % 5]
-    return [r for _, r in sorted([*enumerate(told), *again], key=itemgetter(0))]
+    by_chance = Random(len(lines))
+    again = [(n + 5 + 195 * by_chance.random(), r) for n, r in enumerate(lines) if not n % 5]
+    return [r for _, r in sorted([*enumerate(lines), *again], key=itemgetter(0))]
 
 
 def _copied(files: Files, node: str, change: Callable[[bytes], bytes]) -> Files:
@@ -257,11 +257,11 @@ def _masked(content: bytes) -> bytes:
 
 def _hosts(content: bytes) -> bytes:
     """As a collector writes them, whose host is renamed in the middle."""
-    told = records(content)
-    half = len(told) // 2
+    lines = records(content)
+    half = len(lines) // 2
     return b"".join(
         dated("%Y-%m-%dT%H:%M:%S.{ms}Z " + ("kafka-a1" if n < half else "ip-10-0-0-7") + " kafka[812]: [%Y-%m-%d %H:%M:%S,{ms}]")(r)
-        for n, r in enumerate(told)
+        for n, r in enumerate(lines)
     )
 
 
@@ -307,8 +307,8 @@ def _swapped(files: Files, room: str) -> Files:
 
 
 def _in_one_file(files: Files) -> Files:
-    told = [(moment(r) if HEAD.match(r) else 0.0, r) for p, f in sorted(files.items()) if re.search(LOG, p) for r in records(f.content)]
-    return _beside(without(files, LOG), "all.log", b"".join(r for _, r in sorted(told, key=lambda item: item[0])))
+    lines = [(moment(r) if HEAD.match(r) else 0.0, r) for p, f in sorted(files.items()) if re.search(LOG, p) for r in records(f.content)]
+    return _beside(without(files, LOG), "all.log", b"".join(r for _, r in sorted(lines, key=lambda item: item[0])))
 
 
 def _stored(date: str, time: str, milliseconds: str, level: str, message: str, logger: str) -> str:
@@ -380,24 +380,24 @@ def _of_times(files: Files) -> Iterator[_Altered]:
 def _of_lines(files: Files) -> Iterator[_Altered]:
     yield "uniq", _lines(_uniq)
     yield "sort", _lines(sorted)
-    yield "sort -u", _lines(lambda told: sorted(set(told)))
-    yield "tac", _lines(lambda told: told[::-1])
-    yield "grep -v INFO", _lines(lambda told: [line for line in told if b" INFO " not in line])
-    yield "grep of a topic", _lines(lambda told: [line for line in told if re.search(rb"orders|clicks|trades", line)])
-    yield "grep of partitions", _lines(lambda told: [line for line in told if re.search(rb"(?i)partition|leader|isr", line)])
+    yield "sort -u", _lines(lambda given: sorted(set(given)))
+    yield "tac", _lines(lambda given: given[::-1])
+    yield "grep -v INFO", _lines(lambda given: [line for line in given if b" INFO " not in line])
+    yield "grep of a topic", _lines(lambda given: [line for line in given if re.search(rb"orders|clicks|trades", line)])
+    yield "grep of partitions", _lines(lambda given: [line for line in given if re.search(rb"(?i)partition|leader|isr", line)])
     yield (
         "grep -v of starts",
-        _lines(lambda told: [line for line in told if not re.search(rb"Kafka version|started|starting|Loading|Loaded", line)]),
+        _lines(lambda given: [line for line in given if not re.search(rb"Kafka version|started|starting|Loading|Loaded", line)]),
     )
     yield "records out of order", _records(_shuffled)
     yield "records delivered again", _records(_delivered_again)
     yield "ids of topics masked", _of(LOG, lambda c: re.sub(rb"(?<=[tT]opicId=)[\w-]{22}|(?<=,Some\()[\w-]{22}", b"A" * 22, c))
-    yield "every line twice", _lines(lambda told: [line for line in told for _ in (1, 2)])
-    yield "cut at 120 columns", _lines(lambda told: [line[:120].rstrip(b"\n") + b"\n" for line in told])
+    yield "every line twice", _lines(lambda given: [line for line in given for _ in (1, 2)])
+    yield "cut at 120 columns", _lines(lambda given: [line[:120].rstrip(b"\n") + b"\n" for line in given])
     yield "wrapped at 80 columns", _lines(_wrapped(80))
-    yield "a blank line after each", _lines(lambda told: [line.rstrip(b"\n") + b"\n\n" for line in told])
-    yield "numbered", _lines(lambda told: [b"%6d\t%s" % (n, line) for n, line in enumerate(told, 1)])
-    yield "quoted in a mail", _lines(lambda told: [b"> " + line for line in told])
+    yield "a blank line after each", _lines(lambda given: [line.rstrip(b"\n") + b"\n\n" for line in given])
+    yield "numbered", _lines(lambda given: [b"%6d\t%s" % (n, line) for n, line in enumerate(given, 1)])
+    yield "quoted in a mail", _lines(lambda given: [b"> " + line for line in given])
     yield "hosts masked", _of(LOG, _masked)
     if any("__cluster_metadata" in p for p in files):  # without topic ids nothing shows that two names are of one topic
         yield "topics renamed in logs", _of(LOG, _renamed_topics)
@@ -405,9 +405,9 @@ def _of_lines(files: Files) -> Iterator[_Altered]:
     yield "digits masked", _of(LOG, lambda c: re.sub(rb"(?<=offset )\d+", b"#", c))
     yield "leader epochs masked", _of(LOG, lambda c: re.sub(rb"(?<=epoch )\d+|(?<=poch=)\d+", b"*", c))
     yield "thousands separated", _of(LOG, lambda c: re.sub(rb"(?<=offset )(\d+)(\d{3})\b", rb"\1,\2", c))
-    yield "one line of each 37 lost", _records(lambda told: [r for n, r in enumerate(told) if n % 37])
-    yield "a block of 20 lines lost in each", _records(lambda told: told[: len(told) // 2] + told[len(told) // 2 + 20 :])
-    yield "last 30 lines lost in each", _records(lambda told: told[:-30] or told[:1])
+    yield "one line of each 37 lost", _records(lambda given: [r for n, r in enumerate(given) if n % 37])
+    yield "a block of 20 lines lost in each", _records(lambda given: given[: len(given) // 2] + given[len(given) // 2 + 20 :])
+    yield "last 30 lines lost in each", _records(lambda given: given[:-30] or given[:1])
     yield "last line cut", _of(LOG, lambda c: c[:-25])
 
 

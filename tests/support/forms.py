@@ -474,7 +474,7 @@ def plain(name: str) -> Judged:
 
 def contradictions(part: Judged, whole: Judged, name: str) -> list[str]:
     """What the verdicts on a form say that those on the plain files do not; and what never happened."""
-    return [told for relation, told in broken(part, whole, truth_of(name)) if relation in (FALSE, SURER, DENIED, CRASH)]
+    return [stated for relation, stated in broken(part, whole, truth_of(name)) if relation in (FALSE, SURER, DENIED, CRASH)]
 
 
 def reasons(report: Report) -> Iterator[str]:
@@ -504,8 +504,8 @@ def main() -> None:
             unread = not part.verdicts
             how = "DIFFERENT" if wrong else "unread" if unread else "weaker" if weaker else "equal"
             print(f"{how:9} {form:32} {name[:20]:20} {size / spent / 1e6:6.2f} MB/s {len(weaker)}/{len(whole.verdicts)} weaker", flush=True)
-            for told in [*wrong[:3], *(list(dict.fromkeys(reasons(report)))[:5] if how != "equal" else [])]:
-                print(f"          {told[:260]}", flush=True)
+            for stated in [*wrong[:3], *(list(dict.fromkeys(reasons(report)))[:5] if how != "equal" else [])]:
+                print(f"          {stated[:260]}", flush=True)
 
 
 if __name__ == "__main__":

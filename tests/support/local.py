@@ -44,11 +44,11 @@ def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
 
 def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
     """Events of files given by path and content."""
-    told: list[schemas.Rows] = []
+    stated: list[schemas.Rows] = []
     for path, content in files.items():
         data = content.encode() if isinstance(content, str) else content
-        told.extend(evidence.read_source(Member(path, len(data), None), BytesIO(data)))
-    return pa.Table.from_batches(list(schemas.batches(told)), schema=EVENTS)
+        stated.extend(evidence.read_source(Member(path, len(data), None), BytesIO(data)))
+    return pa.Table.from_batches(list(schemas.batches(stated)), schema=EVENTS)
 
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
@@ -68,8 +68,8 @@ def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
 def opened(table: pa.Table, options: Options | None = None) -> Opened:
     """Events of evidence, as a command has them that runs without Java."""
     session = in_process()
-    told = backend(session).dataset([table]).map_tasks(lambda given: (b for events in given for b in blocks(events.to_batches(), MASKS)))
-    events = SparkEvents(told.keep(), backend(session))
+    read = backend(session).dataset([table]).map_tasks(lambda given: (b for events in given for b in blocks(events.to_batches(), MASKS)))
+    events = SparkEvents(read.keep(), backend(session))
     cluster, resolver = build_cluster(Gathered(events.parts_of_cluster), options)
     return Opened([], options or Options(), lambda: events.of_cluster, cluster, resolver, session, events, [])
 
@@ -77,8 +77,8 @@ def opened(table: pa.Table, options: Options | None = None) -> Opened:
 def report(table: pa.Table, options: Options | None = None) -> Report:
     read = EvidenceInput(opened(table, options))
     read.measure()
-    told = read.conclusion(None)
-    return Report(read.cluster, told.findings, told.partitions, told.incidents)
+    judged = read.conclusion(None)
+    return Report(read.cluster, judged.findings, judged.partitions, judged.incidents)
 
 
 def found_by(kind: str, timeline: PartitionTimeline, cluster: Cluster) -> list[Finding]:

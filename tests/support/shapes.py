@@ -152,8 +152,8 @@ def cut(file: File, at: Iterable[int]) -> list[File]:
     pieces = [b"".join(lines[a:b]) for a, b in pairwise(edges) if a < b]
     found = []
     for number, piece in enumerate(pieces, 1):
-        told = [r for r in piece.splitlines() if HEAD.match(r)]
-        found.append(File(piece, file.modified if number == len(pieces) or not told else moment(told[-1])))
+        stated = [r for r in piece.splitlines() if HEAD.match(r)]
+        found.append(File(piece, file.modified if number == len(pieces) or not stated else moment(stated[-1])))
     return found
 
 

@@ -138,9 +138,9 @@ def _rewritten(files: Files, paths: Iterable[str], keep: Callable[[str, list[byt
     """Logs with some of their records only, as old as if their last one had just been written."""
     made = dict(files)
     for path in paths:
-        told = records(files[path].content)
-        left = list(keep(path, told))
-        before, after = (next((moment(r) for r in reversed(some) if HEAD.match(r)), None) for some in (told, left))
+        lines = records(files[path].content)
+        left = list(keep(path, lines))
+        before, after = (next((moment(r) for r in reversed(some) if HEAD.match(r)), None) for some in (lines, left))
         age = before - after if before is not None and after is not None else 0.0
         if left:
             made[path] = File(b"".join(left), files[path].modified - age)
@@ -167,8 +167,8 @@ def _of_time(files: Files) -> Iterator[Way]:
         begin = first + part * step
         yield _cut("seconds", f"12 seconds of all logs after tenth {part}", "", _outside(begin, begin + 12))
     middle = first + 5 * step
-    for told, begin, end in (("first", first, middle), ("second", middle, last)):
-        yield _cut("half of the time", f"{told} half of all logs", "", _outside(begin, end))
+    for stated, begin, end in (("first", first, middle), ("second", middle, last)):
+        yield _cut("half of the time", f"{stated} half of all logs", "", _outside(begin, end))
     for node in nodes(files):
         for part in (3, 5, 7, 9):
             yield _cut("older logs of a node", f"logs of {node} up to tenth {part}", f"^{node}/", _outside(first, first + part * step))
@@ -176,14 +176,17 @@ def _of_time(files: Files) -> Iterator[Way]:
 
     for fifths in (1, 2, 3):  # each log rotates on its own
         yield _cut(
-            "older part of each log", f"first {fifths} of 5 parts of each log", "", lambda _, told, n=fifths: told[n * len(told) // 5 :]
+            "older part of each log",
+            f"first {fifths} of 5 parts of each log",
+            "",
+            lambda _, stated, n=fifths: stated[n * len(stated) // 5 :],
         )
 
 
 def _outside(begin: float, end: float) -> Callable[[str, list[bytes]], Iterable[bytes]]:
-    def keep(path: str, told: list[bytes]) -> Iterator[bytes]:
+    def keep(path: str, lines: list[bytes]) -> Iterator[bytes]:
         at = 0.0
-        for record in told:
+        for record in lines:
             at = moment(record) if HEAD.match(record) else at
             if not begin <= at < end:
                 yield record
@@ -195,28 +198,30 @@ def _of_lines(files: Files) -> Iterator[Way]:
     for step in (2, 3, 5, 10):
         for offset in range(min(step, 3)):
             yield _cut("every n-th line", f"line {offset + 1} of every {step}", "", _not_every(step, offset))
-    yield _cut("level", "all but WARN and worse", "", lambda _, told: [r for r in told if re.match(rb"\[[^]]*\] (?:WARN|ERROR|FATAL)", r)])
-    yield _cut("level", "WARN and worse", "", lambda _, told: [r for r in told if not re.match(rb"\[[^]]*\] (?:WARN|ERROR|FATAL)", r)])
-    yield _cut("level", "TRACE", "", lambda _, told: [r for r in told if not re.match(rb"\[[^]]*\] (?:TRACE|DEBUG)", r)])
-    told: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    yield _cut(
+        "level", "all but WARN and worse", "", lambda _, given: [r for r in given if re.match(rb"\[[^]]*\] (?:WARN|ERROR|FATAL)", r)]
+    )
+    yield _cut("level", "WARN and worse", "", lambda _, given: [r for r in given if not re.match(rb"\[[^]]*\] (?:WARN|ERROR|FATAL)", r)])
+    yield _cut("level", "TRACE", "", lambda _, given: [r for r in given if not re.match(rb"\[[^]]*\] (?:TRACE|DEBUG)", r)])
+    given: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for path in _logs(files):
         for event, line in zip(*(_events(path, files[path])[column].to_pylist() for column in ("event", "line")), strict=True):
             if event not in ("source", "problem") and line is not None:
-                told[event][path].add(line)
-    for event, places_of in sorted(told.items()):
+                given[event][path].add(line)
+    for event, places_of in sorted(given.items()):
         yield _cut("kind of event", f"every {event}", "", _but(places_of))
 
 
 def _not_every(step: int, offset: int) -> Callable[[str, list[bytes]], Iterable[bytes]]:
-    return lambda _, told: [r for n, r in enumerate(told) if n % step != offset]
+    return lambda _, given: [r for n, r in enumerate(given) if n % step != offset]
 
 
 def _but(lines: Mapping[str, set[int]]) -> Callable[[str, list[bytes]], Iterable[bytes]]:
     """Records without those in which one of these lines is."""
 
-    def keep(path: str, told: list[bytes]) -> Iterator[bytes]:
+    def keep(path: str, stated: list[bytes]) -> Iterator[bytes]:
         at = 1
-        for record in told:
+        for record in stated:
             after = at + record.count(b"\n") + (not record.endswith(b"\n"))
             if lines.get(path, set()).isdisjoint(range(at, after)):
                 yield record
@@ -237,12 +242,12 @@ def _of_clocks(files: Files) -> Iterator[Way]:
     And the clocks of all nodes change by an hour, each in the middle of its time, or all of their lines have other dates."""
     halves: dict[str, tuple[float, float]] = {}
     for node in nodes(files):
-        told = [record for path in _logs(files, f"^{node}/") for record in records(files[path].content) if HEAD.match(record)]
-        if not told:
+        written = [record for path in _logs(files, f"^{node}/") for record in records(files[path].content) if HEAD.match(record)]
+        if not written:
             continue
-        times = [moment(record) for record in told]
+        times = [moment(record) for record in written]
         middle, first = (min(times) + max(times)) / 2, min(times)
-        restart = min((at for at, record in zip(times, told, strict=True) if at > first + 15 and _BEGINS.search(record)), default=None)
+        restart = min((at for at, record in zip(times, written, strict=True) if at > first + 15 and _BEGINS.search(record)), default=None)
         halves[node] = middle, math.inf
         for seconds in STEPS_S:
             yield _stepped(f"clock of {node} {seconds} s from the middle on", {node: halves[node]}, seconds)
@@ -349,13 +354,13 @@ INSTEAD: Mapping[str, frozenset[str]] = {
 A kind can be named with its cause."""
 
 
-def instead(told: Finding | Claim) -> frozenset[str]:
-    return INSTEAD.get(told.kind) or INSTEAD.get(f"{told.kind}/{told.cause}") or frozenset()
+def instead(given: Finding | Claim) -> frozenset[str]:
+    return INSTEAD.get(given.kind) or INSTEAD.get(f"{given.kind}/{given.cause}") or frozenset()
 
 
-def claims(told: Iterable[Finding]) -> list[Claim]:
+def claims(given: Iterable[Finding]) -> list[Claim]:
     found = []
-    for f in told:
+    for f in given:
         for p in places(f) or (f.place,):
             name, level = f"{p.topic}-{p.partition}" if p.partition is not None else "", LEVELS.index(f.severity)
             parts = [((part.offsets,), part.confidence, part.committed) for part in p.parts] or [(p.offsets, f.confidence, p.committed)]
@@ -393,19 +398,28 @@ AT_LEAST = re.compile(r"offsets (\d+)(?:–(\d+))? at least")
 NOT_BACK = re.compile(r"sole_restart: .* back when the evidence ends")
 
 
-def judged(told: Report) -> Judged:
-    verdicts = {f"{p['topic']}-{p['partition']}": p["verdict"] for p in told.partitions}
-    since = {f"{p['topic']}-{p['partition']}": p["since"] for p in told.partitions if p["since"] is not None and not p["from_creation"]}
-    until = {f"{p['topic']}-{p['partition']}": p["until"] for p in told.partitions if p["until"] is not None}
-    decides = {f"{p['topic']}-{p['partition']}": [d for row in p["handovers"] or () for d in row["decides"]] for p in told.partitions}
+def judged(reported: Report) -> Judged:
+    verdicts = {f"{p['topic']}-{p['partition']}": p["verdict"] for p in reported.partitions}
+    since = {f"{p['topic']}-{p['partition']}": p["since"] for p in reported.partitions if p["since"] is not None and not p["from_creation"]}
+    until = {f"{p['topic']}-{p['partition']}": p["until"] for p in reported.partitions if p["until"] is not None}
+    decides = {f"{p['topic']}-{p['partition']}": [d for row in p["handovers"] or () for d in row["decides"]] for p in reported.partitions}
     not_back = {name: until[name] for name, left in decides.items() if left and all(map(NOT_BACK.match, left)) and name in until}
-    gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
+    gone = [p for f in reported.findings if f.kind == "data-loss" for p in places(f)]
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
-    least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
+    least = {f"{p['topic']}-{p['partition']}": found for p in reported.partitions if (found := AT_LEAST.match(p["why"]))}
     sure = {name: range(int(found[1]), int(found[2] or found[1]) + 1) for name, found in least.items() if verdicts[name] == LOST}
-    headline = told.headline
+    headline = reported.headline
     return Judged(
-        claims(told.findings), verdicts, since, until, not_back, lost_at, sure, headline.loss, headline.summary, contradictions(told)
+        claims(reported.findings),
+        verdicts,
+        since,
+        until,
+        not_back,
+        lost_at,
+        sure,
+        headline.loss,
+        headline.summary,
+        contradictions(reported),
     )
 
 
@@ -434,16 +448,16 @@ def _lost(truth: Mapping[str, Any]) -> dict[str, set[int]]:
 
 def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
     lost = _lost(truth)
-    told: dict[str, set[int]] = defaultdict(set)
+    text: dict[str, set[int]] = defaultdict(set)
     unclean = {f"{u['topic']}-{u['partition']}" for u in truth["unclean_elections"]}
     for c in part.claims:
         if c.kind == "data-loss" and c.confidence:
-            told[c.place] |= c.offsets
+            text[c.place] |= c.offsets
         if c.kind == "unclean-election" and c.confidence and c.place not in unclean:
             yield f"unclean election that never was: {c.summary}"
         if c.severity > LEVELS.index(truth["worst_allowed"]):
             yield f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
-    for name, offsets in told.items():
+    for name, offsets in text.items():
         if name in truth["nothing_lost"]:
             yield f"loss that never was: {name} {min(offsets, default=None)}..{max(offsets, default=None)}"
         elif name in lost and offsets and (min(offsets) < min(lost[name]) or len(offsets - lost[name]) > max(50, len(lost[name]) // 2)):
@@ -499,15 +513,15 @@ NOTHING_KNOWN = re.compile(r"UNKNOWN: |proven.* (?:from|until) |Nothing can be s
 
 
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
-    told = {c.place for c in part.claims if c.kind == "data-loss"}
+    stated = {c.place for c in part.claims if c.kind == "data-loss"}
     for name in truth["lost"]:
-        if name in told or (name not in part.verdicts and name in part.until and name not in part.since):
+        if name in stated or (name not in part.verdicts and name in part.until and name not in part.since):
             continue
         if name not in part.verdicts and name in part.since:
             if NOTHING_KNOWN.search(part.summary) is None:
                 yield f"nothing is said of what was before the evidence begins, and {name} lost records then"
         elif part.verdicts.get(name, UNKNOWN) != UNKNOWN:
-            yield f"{name} is called {part.verdicts[name]}, and no loss is told"
+            yield f"{name} is called {part.verdicts[name]}, and no loss is reported"
         elif part.loss == EXCLUDED:
             yield f"a loss is excluded, and {name} lost records"
         elif NOTHING_KNOWN.search(part.summary) is None:
@@ -563,12 +577,14 @@ def main(arguments: list[str]) -> int:
                 row["unknown"] += result.unknown
                 row["partitions"] += result.listed
                 row.update({relation for relation, _ in result.violations})
-            for relation, told in result.violations:
-                print(f"{name}\t{result.family}\t{result.words}\t{relation}\t{told}", flush=True)
+            for relation, stated in result.violations:
+                print(f"{name}\t{result.family}\t{result.words}\t{relation}\t{stated}", flush=True)
         _events.cache_clear()
         own = Counter(rows["all"]) - before
-        told = ", ".join(f"{own[r]} {r}" for r in NEVER if own[r]) or "nothing broken"
-        print(f"{number} of {len(names)} {name}: {own['ways']} ways, {told}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+        stated = ", ".join(f"{own[r]} {r}" for r in NEVER if own[r]) or "nothing broken"
+        print(
+            f"{number} of {len(names)} {name}: {own['ways']} ways, {stated}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True
+        )
     shown = (*NEVER, ITSELF)
     print(f"\n{'taken away':24} {'ways':>6} {' '.join(f'{r:>9}' for r in shown)}   verdicts unknown")
     for family, row in rows.items():

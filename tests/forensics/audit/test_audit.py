@@ -1,4 +1,4 @@
-"""Audits: what is new is read once, the result is that of all at once, kills lose nothing and double nothing, clusters are told apart."""
+"""Audits: what is new is read once, the result is that of all at once, kills lose nothing and double nothing, clusters are distinguished."""
 
 from __future__ import annotations
 
@@ -159,15 +159,15 @@ def put(root: Path, path: str, content: str | bytes) -> None:
 
 
 def tables(out: Path) -> dict[str, bytes]:
-    """Every file that counts: tables, and what is told of clusters. Which files were read how, and since when what is known, is of the run."""
+    """Every file that counts: tables, and what is reported of clusters. Which files were read how, and since when what is known, is of the run."""
     files = [p for p in out.rglob("*") if p.is_file() and p.parts[len(out.parts)] not in ("_audit", *HISTORY)]
     files += [p for p in (out / "_audit").glob("*.json") if p.name != "manifest.json"]
     return {str(p.relative_to(out)): p.read_bytes() for p in files}
 
 
 def archive_of_days(root: Path) -> list[list[tuple[str, str]]]:
-    told = [*days("eu", lossy()), *days("us/1".replace("/", "%2F"), quiet())]
-    return [[(path, text) for day, path, text in told if day == one] for one in sorted({day for day, _, _ in told})]
+    story = [*days("eu", lossy()), *days("us/1".replace("/", "%2F"), quiet())]
+    return [[(path, text) for day, path, text in story if day == one] for one in sorted({day for day, _, _ in story})]
 
 
 # from scratch, day by day, killed
@@ -204,8 +204,8 @@ def test_day_by_day_is_the_same_as_from_scratch_and_nothing_is_read_twice(run: R
     assert set(audit.clusters) == {"eu", "us/1"}
     assert audit.entry("eu")["summary"]["loss"] == "found"
     assert "DATA WAS LOST in 1 (eu)" in run(tmp_path / "days").stdout
-    told = CliRunner().invoke(cli, ["report", str(tmp_path / "days"), "--html", str(tmp_path / "all.html")])
-    assert told.exit_code == 0, told.output
+    printed = CliRunner().invoke(cli, ["report", str(tmp_path / "days"), "--html", str(tmp_path / "all.html")])
+    assert printed.exit_code == 0, printed.output
     page = (tmp_path / "all.html").read_text("utf-8")
     assert "DATA WAS LOST in 1 (eu)" in page
     for link in re.findall(r'<a href="(all\.clusters/[^"]+)">', page):
@@ -371,10 +371,10 @@ def test_a_cluster_is_told_as_analyze_tells_it(run: Run, tmp_path: Path) -> None
     assert run(tmp_path / "out", "--layout", "{cluster}/…", *how).returncode == 0
     found = CaseInput(Audit(tmp_path / "out").case("prod"))
     assert found.case.manifest["tool"]["command"] == ["audit", run.archive, "--layout", "{cluster}/…", *how]
-    told = found.conclusion(None)
+    claimed = found.conclusion(None)
     there = recorded.report("zombie-leader-3.9.1-kraft")
     there.cluster.archives = ()  # an audit has them in its manifest, whosever they are
-    here = Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents)
+    here = Report(found.cluster, claimed.findings, with_facts(claimed.partitions, OF_REPORT), claimed.incidents)
     assert here.document() == there.document()
     (name, number) = sorted(found.partitions())[0]
     assert found.story(name, number, Wanted())
@@ -567,18 +567,18 @@ def test_a_report_of_all_clusters_and_of_one(run: Run, tmp_path: Path) -> None:
 
 
 def test_objects_that_are_uploaded_again_are_not_read_again(run: Run, tmp_path: Path, objects: Objects) -> None:
-    told = list(days("eu", lossy()))
-    for _, path, text in told:
+    story = list(days("eu", lossy()))
+    for _, path, text in story:
         objects.put(f"audit/{path}", text.encode())
     uri = objects.uri("audit")
     objects.requests.clear()
     assert run(tmp_path / "out", archive=uri).returncode == 0
-    assert len(run.read) == len(told)
+    assert len(run.read) == len(story)
     requests = Counter(method for method, path in objects.requests if path.endswith(".log"))
-    assert requests == {"HEAD": len(told), "GET": len(told)}, "events and log lines are read from one answer"
+    assert requests == {"HEAD": len(story), "GET": len(story)}, "events and log lines are read from one answer"
     before = tables(tmp_path / "out")
     assert "nobody" not in "".join(p.read_text("utf-8", "replace") for p in (tmp_path / "out").rglob("*") if p.is_file())
-    _, path, text = told[0]
+    _, path, text = story[0]
     objects.put(f"audit/{path}", text.encode())
     run(tmp_path / "out", archive=uri)
     assert (run.read, tables(tmp_path / "out")) == ([], before)
@@ -876,7 +876,7 @@ def test_what_a_path_says(pattern: str | None, path: str, cluster: str | None, n
 
 def test_clusters_by_the_ids_that_files_tell() -> None:
     early, late = datetime(2026, 1, 1), datetime(2026, 2, 1)
-    told = [
+    stated = [
         Teller("a/logs/server.log", None, [("X", early)]),
         Teller("a/logs/server.log.1", None, [("Z", late)]),  # formatted anew: lives of one
         Teller("a/logs/state-change.log", None),
@@ -886,9 +886,9 @@ def test_clusters_by_the_ids_that_files_tell() -> None:
         Teller("describe.txt", None),
         Teller("c/server.log", "given", [("Y", None)]),
     ]
-    assert clusters(told) == {
-        **dict.fromkeys((t.path for t in told[:4]), "Z"),
-        **dict.fromkeys((t.path for t in told[4:6]), "Y"),
+    assert clusters(stated) == {
+        **dict.fromkeys((t.path for t in stated[:4]), "Z"),
+        **dict.fromkeys((t.path for t in stated[4:6]), "Y"),
         "describe.txt": UNNAMED,
         "c/server.log": "given",
     }

@@ -90,7 +90,7 @@ def _without_commands(shown: str) -> str:
 
 
 def test_every_command_says_of_a_case_what_it_says_of_the_evidence(tmp_path: Path, called: Callable[..., Done]) -> None:
-    def told(path: Path, words: Sequence[str], file: Path) -> tuple[int, str, list[str], str]:
+    def stated(path: Path, words: Sequence[str], file: Path) -> tuple[int, str, list[str], str]:
         page = file.with_suffix(".html")
         drawn = ("--html", page) if words[0] in DRAWN else ()
         done = called(words[0], path, *words[1:], "--json", file, *drawn, cwd=tmp_path)
@@ -101,15 +101,15 @@ def test_every_command_says_of_a_case_what_it_says_of_the_evidence(tmp_path: Pat
     wanted = ("--json", tmp_path / "made.json", "--html", tmp_path / "made.html")
     made = called("analyze", BUNDLE, "--case", directory, *wanted, cwd=tmp_path)
     for n, words in enumerate(COMMANDS):
-        there = told(BUNDLE, words, tmp_path / f"{n}-evidence.json")
-        assert told(directory, words, tmp_path / f"{n}-case.json") == there, words
+        there = stated(BUNDLE, words, tmp_path / f"{n}-evidence.json")
+        assert stated(directory, words, tmp_path / f"{n}-case.json") == there, words
         assert there[0] == 0 and there[1] + there[3], words
         if words == ("analyze",):
             assert (_without_commands(made.stdout), "".join((tmp_path / f"made.{kind}").read_text() for kind in ("json", "html"))) == (
                 there[1],
                 there[3],
             )
-            assert told(directory, ("report",), tmp_path / "report.json") == there
+            assert stated(directory, ("report",), tmp_path / "report.json") == there
 
 
 @pytest.mark.parametrize(("name", "rows"), KEPT)
@@ -118,11 +118,11 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
     events = recorded.events(name)
     there = local.report(events)
     found = CaseInput(make(tmp_path / "a.case", events))
-    told = found.conclusion(None)
-    here = Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents)
+    claimed = found.conclusion(None)
+    here = Report(found.cluster, claimed.findings, with_facts(claimed.partitions, OF_REPORT), claimed.incidents)
     assert here.document() == there.document()
-    assert list(told.findings) == list(there.findings)
-    assert [p["handovers"] for p in told.partitions] == [p["handovers"] for p in there.partitions]
+    assert list(claimed.findings) == list(there.findings)
+    assert [p["handovers"] for p in claimed.partitions] == [p["handovers"] for p in there.partitions]
     anew = found.conclusion(lambda topic, partition: True)
     assert (list(anew.findings), list(anew.incidents)) == (list(there.findings), list(there.incidents))
     pairs = list(local.timelines(events))

@@ -89,13 +89,13 @@ ODD: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_manifest_is_named_with_its_place(case: Path, name: str) -> None:
-    told = json.loads((case / "case.json").read_text())
+    shown = json.loads((case / "case.json").read_text())
     *above, last = name.split(".")
-    at = told
+    at = shown
     for step in above:
         at = at[step]
     at[last] = ODD[name]
-    (case / "case.json").write_text(json.dumps(told))
+    (case / "case.json").write_text(json.dumps(shown))
     said = refused("report", case)
     assert str(case / "case.json") in said and (name in said or "No/Where" in said)
 
@@ -128,9 +128,9 @@ def test_bombs_are_not_unpacked(case: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_findings_have_few_quotes(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = json.loads((case / "case.json").read_text())
-    told["tables"]["quotes"]["rows"] *= 100
-    (case / "case.json").write_text(json.dumps(told))
+    shown = json.loads((case / "case.json").read_text())
+    shown["tables"]["quotes"]["rows"] *= 100
+    (case / "case.json").write_text(json.dumps(shown))
     rewritten(case / "quotes.parquet", lambda rows: pa.concat_tables([rows] * 100))
     monkeypatch.setattr("forensics.case.read.FREE_QUOTES", 0)
     assert "quotes for" in refused("report", case)

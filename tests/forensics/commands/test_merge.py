@@ -60,8 +60,8 @@ def test_json_lines_of_one_partition(tmp_path: Path, called: Callable[..., Done]
     ]
     assert {(row["topic"], row["partition"], row["event"]) for row in rows} == {("orders", 0, "leader-start")}
     assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
-    told = local.events_of(BUNDLE).to_pylist()
-    expected = {(e["line"], e["byte"]) for e in told if (e["event"], e["topic"], e["partition"]) == ("leader-start", "orders", 0)}
+    read = local.events_of(BUNDLE).to_pylist()
+    expected = {(e["line"], e["byte"]) for e in read if (e["event"], e["topic"], e["partition"]) == ("leader-start", "orders", 0)}
     assert {(row["line"], row["byte"]) for row in rows} == expected
 
 

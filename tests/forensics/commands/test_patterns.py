@@ -46,8 +46,8 @@ def test_an_error_in_a_file_is_one_line_before_anything_is_read(name: str, tmp_p
     file.write_text(done.stdout.replace("event = 'log-corruption'", "evnt = 'log-corruption'"))
     done = CliRunner().invoke(cli, [name, str(tmp_path / "no-evidence"), "--patterns", str(file)])
     assert (done.exit_code, done.stdout) == (2, "")
-    told = f"{file}: pattern 2 `segment-corrupt`: key `evnt` is not known (did you mean `event`?)"
-    assert done.stderr.splitlines()[-1] == f"Error: Invalid value for '--patterns': {told}"
+    stated = f"{file}: pattern 2 `segment-corrupt`: key `evnt` is not known (did you mean `event`?)"
+    assert done.stderr.splitlines()[-1] == f"Error: Invalid value for '--patterns': {stated}"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_case_names_the_files_and_their_digests(tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text("# my patterns\n")
     file = opened(str(tmp_path / "my.toml"))
-    told = json.loads(json.dumps(told_options(Options(), (), DEFAULTS, (file,))))
-    assert told["patterns"] == [{"path": str(tmp_path / "my.toml"), "sha256": file.sha256}]
-    assert reading_words(told) == ("--patterns", str(tmp_path / "my.toml"))
-    del told["patterns"]
-    assert reading_words(told) == (), "a case of an earlier version"
+    shown = json.loads(json.dumps(told_options(Options(), (), DEFAULTS, (file,))))
+    assert shown["patterns"] == [{"path": str(tmp_path / "my.toml"), "sha256": file.sha256}]
+    assert reading_words(shown) == ("--patterns", str(tmp_path / "my.toml"))
+    del shown["patterns"]
+    assert reading_words(shown) == (), "a case of an earlier version"

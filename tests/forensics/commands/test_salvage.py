@@ -16,9 +16,9 @@ LEFT_DOWN = BUNDLES / "producers-left-down-3.9.1-kraft.tar.gz"
 def test_records_are_written_for_their_owner_and_shown_to_nobody(tmp_path: Path, called: Callable[..., Done]) -> None:
     done = called("salvage", LEFT_DOWN, "--out", "found", "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["schema"] == "kafka-forensics/salvage/1" and told["problems"] == []
-    (orders,) = [p for p in told["partitions"] if p["records"]]
+    printed = json.loads(done.stdout)
+    assert printed["schema"] == "kafka-forensics/salvage/1" and printed["problems"] == []
+    (orders,) = [p for p in printed["partitions"] if p["records"]]
     assert set(orders["files"]) == {"jsonl", "parquet", "segment", "send"}
     assert "doomed" not in done.stdout + done.stderr
     written = [p for p in (tmp_path / "found").rglob("*") if p.is_file()]

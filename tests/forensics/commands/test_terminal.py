@@ -133,15 +133,15 @@ def test_a_terminal_shows_colours_unless_told_not_to(case: str) -> None:
             words, stdout=theirs, stderr=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm-256color", **env}
         ) as running:
             os.close(theirs)
-            told = b""
+            encoded = b""
             try:
                 while piece := os.read(ours, 65536):
-                    told += piece
+                    encoded += piece
             except OSError:  # Linux's word for the end of it
                 pass
             assert running.wait() == 0
         os.close(ours)
-        return told.decode()
+        return encoded.decode()
 
     coloured = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7])[0-9;]*m")
     assert coloured.search(shown(NO_COLOR="")) and not coloured.search(shown(NO_COLOR="1"))

@@ -11,7 +11,7 @@ import pytest
 from forensics.proof.verdict import Lost, rows_of, verdict
 from tests.conftest import Done
 from tests.forensics.commands.test_cli import BUNDLE
-from tests.forensics.views.test_story import told
+from tests.forensics.views.test_story import entries_of
 
 
 def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path, called: Callable[..., Done]) -> None:
@@ -29,7 +29,7 @@ def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path, called: C
     rows = document["proof"]["handovers"]
     assert (document["proof"]["verdict"], [r["row"] for r in rows]) == ("lost", list(range(5)))
     assert verdict(rows_of(rows)).lost == (Lost(3, 200, 358, True, "certain"), Lost(3, 358, None, None, "possible"))
-    expected = told("unclean-election-2.8.2-zk", "orders-0")
+    expected = entries_of("unclean-election-2.8.2-zk", "orders-0")
     assert [e["text"] for e in document["entries"]] == [r["text"] for r in expected]
     assert [e["lanes"] for e in document["entries"]] == [{str(x["broker"]): x["status"] for x in r["lanes"]} for r in expected]
 

@@ -37,9 +37,9 @@ def test_findings_of_clusters_come_back_whole_and_in_their_order(monkeypatch: py
     monkeypatch.setattr(findings, "ROOM", room)
     rows = FindingRows()
     by_cluster = {number: [replace(f, cluster=number) for n, f in enumerate(FOUND) if n % 5 % 3 == number] for number in range(3)}
-    told = [replace(f, cluster=n % 5 % 3).row() for n, f in enumerate(FOUND)]
-    for begin in range(0, len(told), 50):
-        rows.add(pa.RecordBatch.from_pylist(told[begin : begin + 50], pa.schema(list(FINDING))))
+    events = [replace(f, cluster=n % 5 % 3).row() for n, f in enumerate(FOUND)]
+    for begin in range(0, len(events), 50):
+        rows.add(pa.RecordBatch.from_pylist(events[begin : begin + 50], pa.schema(list(FINDING))))
     for number, own in by_cluster.items():
         assert set(rows.kinds(number)) == {f.kind for f in own}
         for kind in ("unclean-election", *KINDS):

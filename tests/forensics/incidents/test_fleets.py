@@ -48,21 +48,21 @@ def controller_lost(fleet: Fleet) -> list[tuple[str, set[int]]]:
 STORIES = (rack, slow_disk, rolling, controller_lost)
 
 
-def kinds(told: Report) -> set[str]:
-    return {f.kind for f in told.findings}
+def kinds(reported: Report) -> set[str]:
+    return {f.kind for f in reported.findings}
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_an_incident_is_told_once_and_loses_nothing(story: Story) -> None:
     fleet = Fleet(9, 60)
     expected = story(fleet)
-    told = report(fleet.files)
-    assert [(i.kind, set(i.brokers)) for i in told.incidents] == expected
-    assert all(i.end is not None and set(i.findings) for i in told.incidents)
-    assert {p["verdict"] for p in told.partitions} == {"intact"} and len(told.partitions) == 60
-    assert len(told.findings) <= len(fleet.brokers) + 40
-    assert not any(f.incident is None for f in told.findings if f.severity != "info")
-    assert contradictions(told) == ()
+    reported = report(fleet.files)
+    assert [(i.kind, set(i.brokers)) for i in reported.incidents] == expected
+    assert all(i.end is not None and set(i.findings) for i in reported.incidents)
+    assert {p["verdict"] for p in reported.partitions} == {"intact"} and len(reported.partitions) == 60
+    assert len(reported.findings) <= len(fleet.brokers) + 40
+    assert not any(f.incident is None for f in reported.findings if f.severity != "info")
+    assert contradictions(reported) == ()
 
 
 @pytest.mark.parametrize("story", STORIES)
@@ -82,8 +82,8 @@ def test_the_order_of_partitions_changes_nothing() -> None:
     fleet = Fleet(6, 24)
     controller_lost(fleet)
     one, other = (local.report(table(fleet.files, shuffled=seed)).document() for seed in (1, 2))
-    for told in (one, other):
-        told["evidence"]["sources"].sort(key=lambda s: s["path"])
+    for stated in (one, other):
+        stated["evidence"]["sources"].sort(key=lambda s: s["path"])
     assert json.dumps(one) == json.dumps(other)
 
 
@@ -97,8 +97,8 @@ def test_lines_that_are_missing_make_no_loss_no_wrong_clock_and_no_leader_that_l
     whole = report(fleet.files)
     assert {p["verdict"] for p in whole.partitions} == {"intact", "tail-cut"}
     kept = {path: "".join(line for line in text.splitlines(True) if dice.random() >= missing) for path, text in fleet.files.items()}
-    told = report(kept)
-    assert not {p["verdict"] for p in told.partitions} & {"lost"}
-    assert not {"clock-skew", "zombie-leader"} & kinds(told)
-    assert all(f.confidence == "possible" for f in told.findings if f.kind == "data-loss" and f.committed is not False)
-    check_contradictions(f"a fleet without {missing} of its lines", contradictions(told))
+    reported = report(kept)
+    assert not {p["verdict"] for p in reported.partitions} & {"lost"}
+    assert not {"clock-skew", "zombie-leader"} & kinds(reported)
+    assert all(f.confidence == "possible" for f in reported.findings if f.kind == "data-loss" and f.committed is not False)
+    check_contradictions(f"a fleet without {missing} of its lines", contradictions(reported))

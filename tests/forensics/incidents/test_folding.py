@@ -33,8 +33,8 @@ RULES = (
 def incidents(findings: Findings, rules: Sequence[Rule], controllers: Collection[int] = ()) -> tuple[list[Finding], list[Incident]]:
     """The findings, those of one event and those that recur as one, and the incidents."""
     events = ClusterFindings(findings, rules, controllers)
-    told = recurring_of_each([events], rules)
-    return told, events.incidents(told)
+    read = recurring_of_each([events], rules)
+    return read, events.incidents(read)
 
 
 def by_kind(findings: Sequence[Finding]) -> Findings:
@@ -73,22 +73,22 @@ def test_what_happened_to_many_partitions_at_once_is_one() -> None:
 
 
 def test_what_happened_to_many_topics_at_once_is_one() -> None:
-    told = [replace(offline(0, n), topic=name, partition=None) for n, name in enumerate("abc")]
-    (one,) = fold([*told, offline(7)])[:1]
+    stated = [replace(offline(0, n), topic=name, partition=None) for n, name in enumerate("abc")]
+    (one,) = fold([*stated, offline(7)])[:1]
     assert (one.topic, one.partition, [p.name for p in one.places]) == (None, None, ["a", "b", "c"])
     assert words(one).summary == "3 topics (a, b, c): no leader for up to 5.0 s"
 
 
 def test_other_brokers_other_times_and_rules_that_do_not_fold_stay_apart() -> None:
-    told = [offline(0), offline(1, brokers=(2,)), offline(2, 90), short(3), short(4)]
-    assert sorted(f.id for f in fold(told)) == sorted(f.id for f in told)
+    stated = [offline(0), offline(1, brokers=(2,)), offline(2, 90), short(3), short(4)]
+    assert sorted(f.id for f in fold(stated)) == sorted(f.id for f in stated)
 
 
 def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them() -> None:
     sure = [gone(p, offsets=(Range(p, 9),)) for p in range(3)]
     doubts = [gone(p, confidence="possible", offsets=(Range(p, None),), end=None, committed=None) for p in range(3)]
     together = fold([*sure, *doubts])
-    assert [[p.offsets for p in f.places] for f in together] == [[f.offsets for f in told] for told in (sure, doubts)]
+    assert [[p.offsets for p in f.places] for f in together] == [[f.offsets for f in stated] for stated in (sure, doubts)]
     assert [(f.committed, f.end is None) for f in together] == [(True, False), (None, True)]
     assert words(together[0]).explanation.endswith(" Also t-1 (offsets 1–8), t-2 (offsets 2–8), each with details of its own.")
     alike, one = fold([replace(f, offsets=(Range(4, 9),)) for f in sure]), fold([sure[0], replace(sure[1], offsets=(Range(42, 43),))])
@@ -128,11 +128,11 @@ def of_broker(kind: str, broker: int, since: float, until: float | None) -> Find
 
 def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back() -> None:
     crash, back = of_broker("broker-crash", 1, 0, 30), replace(of_broker("restarted-replica", 1, 30, 60), cause="broker-crash")
-    told, (incident,) = incidents(by_kind([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))]), RULES)
+    stated, (incident,) = incidents(by_kind([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))]), RULES)
     assert (incident.kind, incident.brokers, incident.end) == ("broker-crash", (1,), NOON + timedelta(seconds=60))
     assert of_incident(incident).summary == "Broker 1 crashed: 2 partitions without a leader"
-    assert {f.name for f in told if f.incident is None} == {"t-2", "t-3"}
-    assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
+    assert {f.name for f in stated if f.incident is None} == {"t-2", "t-3"}
+    assert set(incident.findings) == {f.id for f in stated if f.incident == incident.id}
 
 
 JOINED, REFUSED, STUCK = map(rule_of, ("cluster-recreated", "connection-failed", "stuck-replica"))
@@ -147,8 +147,8 @@ def doubt(partition: int, seconds: float) -> Finding:
 def test_doubts_of_each_crash_are_its_impact_although_they_are_folded_into_one_of_none() -> None:
     days = [86400.0 * day for day in range(MAX_SEPARATE_EVENTS + 1)]
     crashes = [of_broker("broker-crash", 1, at, at + 30) for at in days]
-    told, found = incidents(by_kind([*crashes, *(doubt(p, at + 5) for at in days for p in range(2))]), RULES)
-    (often,) = [f for f in told if f.kind == "data-loss"]
+    stated, found = incidents(by_kind([*crashes, *(doubt(p, at + 5) for at in days for p in range(2))]), RULES)
+    (often,) = [f for f in stated if f.kind == "data-loss"]
     assert often.incident is None
     assert {of_incident(i).summary for i in found} == {"Broker 1 crashed: a loss in 2 partitions cannot be excluded"}
 
@@ -211,8 +211,8 @@ def test_an_unclean_election_is_the_cause_of_its_losses_and_the_setting_is_named
         for cause, of in (("x=true", "unclean-election"), ("y=1", "unflushed-log"))
     )
     rules = (*RULES, *map(rule_of, ("unclean-election", "risky-setting")))
-    told, (incident,) = incidents(by_kind([stop, crash, headless, elected, lost, risk, other]), rules)
-    assert {f.kind for f in told if f.incident is None} == {"risky-setting"}
+    stated, (incident,) = incidents(by_kind([stop, crash, headless, elected, lost, risk, other]), rules)
+    assert {f.kind for f in stated if f.incident is None} == {"risky-setting"}
     assert incident.kind == "unclean-election"
     assert of_incident(incident).summary.startswith(
         "A leader was elected from outside the ISR in 1 partition (x=true) after broker 1 shut down cleanly and broker 2 crashed: 9 offsets"
@@ -244,9 +244,9 @@ def test_brokers_that_noticed_an_event_are_not_its_subject() -> None:
 
 def test_what_was_never_over_goes_on_behind_what_came_and_went_after_it() -> None:
     crash, stop = of_broker("broker-crash", 1, 0, None), of_broker("controlled-shutdown", 1, 1000, 1005)
-    told, found = incidents(by_kind([crash, stop, short(0, 1002), offline(1, 5000)]), RULES)
+    stated, found = incidents(by_kind([crash, stop, short(0, 1002), offline(1, 5000)]), RULES)
     of = {i.id: i.kind for i in found}
-    assert {f.kind: of[f.incident or ""] for f in told if f.topic} == {
+    assert {f.kind: of[f.incident or ""] for f in stated if f.topic} == {
         "under-replicated": "controlled-shutdown",
         "offline-partition": "broker-crash",
     }
@@ -254,11 +254,11 @@ def test_what_was_never_over_goes_on_behind_what_came_and_went_after_it() -> Non
 
 def test_brokers_that_are_stopped_one_after_the_other_are_a_rolling_restart_and_a_crash_among_them_is_none_of_it() -> None:
     stops = [of_broker("controlled-shutdown", b, 100 * b, 100 * b + 5) for b in range(1, 9)]
-    told, found = incidents(by_kind([*stops, of_broker("broker-crash", 9, 450, 500)]), RULES)
+    stated, found = incidents(by_kind([*stops, of_broker("broker-crash", 9, 450, 500)]), RULES)
     assert [(i.kind, i.brokers) for i in found] == [("broker-crash", (9,)), ("rolling-restart", tuple(range(1, 9)))] or [
         (i.kind, i.brokers) for i in found
     ] == [("rolling-restart", tuple(range(1, 9))), ("broker-crash", (9,))]
-    (all_of_them,) = [f for f in told if f.kind == "controlled-shutdown"]
+    (all_of_them,) = [f for f in stated if f.kind == "controlled-shutdown"]
     assert all_of_them.brokers == tuple(range(1, 9))
 
 
@@ -272,11 +272,11 @@ def test_a_planned_change_explains_the_stops_of_its_nodes_and_no_others() -> Non
     late, other = of_broker("controlled-shutdown", 1, 1000, 1005), of_broker("controlled-shutdown", 9, 200, 205)
     crash = of_broker("broker-crash", 3, 250, 260)
     plan = upgraded(1, 2, 3, until=400)
-    told, found = incidents(by_kind([*stops, late, other, crash, plan]), RULES, frozenset({100}))
+    stated, found = incidents(by_kind([*stops, late, other, crash, plan]), RULES, frozenset({100}))
     (upgrade,) = [i for i in found if i.kind == "upgrade"]
     assert of_incident(upgrade).summary == "Brokers 1, 2 and 3 were upgraded from 3.8.0 to 3.9.1: no significant impact"
     assert (upgrade.brokers, upgrade.start, upgrade.end) == ((1, 2, 3), NOON + timedelta(seconds=100), NOON + timedelta(seconds=400))
-    within = {(f.kind, *f.brokers) for f in told if f.incident == upgrade.id}
+    within = {(f.kind, *f.brokers) for f in stated if f.incident == upgrade.id}
     assert within == {("upgrade", 1, 2, 3), *(("controlled-shutdown", b) for b in (1, 2, 3))}
     assert sorted(i.kind for i in found) == ["broker-crash", "controlled-shutdown", "rolling-restart", "upgrade"]
 
@@ -289,9 +289,9 @@ def test_a_planned_change_that_is_not_over_has_no_end() -> None:
 
 def test_nodes_that_are_only_controllers_are_called_controllers() -> None:
     stops = [of_broker("controlled-shutdown", b, 10 * b, 10 * b + 5) for b in (1, 100, 101)]
-    told, (incident,) = incidents(by_kind(stops), RULES, frozenset({100, 101}))
+    stated, (incident,) = incidents(by_kind(stops), RULES, frozenset({100, 101}))
     assert of_incident(incident).summary.startswith("Broker 1 and controllers 100 and 101 shut down cleanly one after the other")
-    assert len(told) == 3
+    assert len(stated) == 3
 
 
 def test_what_recurs_in_clusters_that_ended_is_reported_once() -> None:
@@ -348,8 +348,8 @@ def test_losses_that_are_only_possible_after_many_events_are_one() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     crashes = [of_broker("broker-crash", 1, 7200 * n, 7200 * n + 5) for n in range(count)]
     losses = [gone(p, 7200 * n + 6, confidence="possible") for n in range(count) for p in (n, n + 1)]
-    told, _ = incidents(by_kind([*crashes, *losses]), RULES)
-    (possible,) = [f for f in told if f.kind == "data-loss"]
+    stated, _ = incidents(by_kind([*crashes, *losses]), RULES)
+    (possible,) = [f for f in stated if f.kind == "data-loss"]
     assert len(possible.places) == len(losses)
     few, _ = incidents(by_kind([*crashes[1:], *losses[2:]]), RULES)
     assert len([f for f in few if f.kind == "data-loss"]) == count - 1
@@ -361,8 +361,8 @@ PLACES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(1
 
 
 @given(PLACES, st.randoms())
-def test_every_place_is_there_once_and_order_changes_nothing(told: list[tuple[int, int, int]], chance: object) -> None:
-    findings = [offline(p, s, (b,)) for p, s, b in dict.fromkeys(told)]
+def test_every_place_is_there_once_and_order_changes_nothing(stated: list[tuple[int, int, int]], chance: object) -> None:
+    findings = [offline(p, s, (b,)) for p, s, b in dict.fromkeys(stated)]
     shuffled = list(findings)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
     found = fold(findings)

@@ -145,8 +145,8 @@ ALWAYS = ("source", "event", "topic", "partition")
 
 def _rows(*, extreme: bool) -> st.SearchStrategy[list[dict[str, Any]]]:
     columns = {f.name: _column(f, extreme) for f in EVENTS}
-    told = {n: c for n, c in columns.items() if n not in ALWAYS}
-    return st.lists(st.fixed_dictionaries({n: columns[n] for n in ALWAYS}, optional=told), max_size=20)
+    stated = {n: c for n, c in columns.items() if n not in ALWAYS}
+    return st.lists(st.fixed_dictionaries({n: columns[n] for n in ALWAYS}, optional=stated), max_size=20)
 
 
 def judged(rows: list[dict[str, Any]]) -> Report:

@@ -1,4 +1,4 @@
-"""Any history that Kafka can have is told back as it was, however its evidence is cut, dealt out and dated."""
+"""Any history that Kafka can have is reported back as it was, however its evidence is cut, dealt out and dated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKERS, CONTROLLER = (1, 2, 3), 9
 Shape = tuple[int, int | None, int, tuple[int, ...]]
 
 
-def told(files: Files, shuffled: int | None = None) -> list[Shape]:
+def shapes_of(files: Files, shuffled: int | None = None) -> list[Shape]:
     ((found, _),) = local.timelines(table(files, shuffled=shuffled))
     return [(s.leader_epoch, s.partition_epoch, s.leader, tuple(sorted(s.isr))) for s in found.states]
 
@@ -104,8 +104,8 @@ class History(RuleBasedStateMachine):
             data = shifted(content.encode(), wrong) if path.startswith(f"broker-{broker}/") else content.encode()
             lines = data.splitlines(keepends=True)
             cut.update({p: b"".join(part) for p, part in ((f"{path}.1", lines[:at]), (path, lines[at:])) if part})
-        assert told(self.story.files) == self.states
-        assert told(cut, seed) == self.states
+        assert shapes_of(self.story.files) == self.states
+        assert shapes_of(cut, seed) == self.states
 
 
 TestHistory = History.TestCase

@@ -72,7 +72,7 @@ def test_findings_that_are_alike_have_ids_of_their_own() -> None:
     unsure = replace(sure, confidence="possible")
     elsewhere = replace(sure, topic="u")
     for given in ([sure, unsure, elsewhere, other, sure], [unsure, other, sure, elsewhere]):
-        told = distinct(given)
-        assert len({f.id for f in told}) == len(told) == 4
-        assert {f.id for f in told} == {f.id for f in distinct(reversed(given))}
-        assert elsewhere in told and [f.id for f in told if f.confidence == "possible"] != [unsure.id]
+        stated = distinct(given)
+        assert len({f.id for f in stated}) == len(stated) == 4
+        assert {f.id for f in stated} == {f.id for f in distinct(reversed(given))}
+        assert elsewhere in stated and [f.id for f in stated if f.confidence == "possible"] != [unsure.id]

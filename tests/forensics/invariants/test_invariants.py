@@ -77,12 +77,12 @@ SPOILED: Mapping[str, tuple[tuple[Finding, Changes] | Finding, Changes]] = {
 
 
 def spoiled(invariant: str) -> tuple[list[Finding], Rows]:
-    told, of_partition = SPOILED[invariant]
+    stated, of_partition = SPOILED[invariant]
     findings = [*SOUND.findings, *([reset(49)] if invariant == "one-cut-one-place" else [])]
-    if isinstance(told, tuple):
-        findings[findings.index(told[0])] = replace(told[0], **told[1])
-    elif told not in findings:
-        findings.append(told)
+    if isinstance(stated, tuple):
+        findings[findings.index(stated[0])] = replace(stated[0], **stated[1])
+    elif stated not in findings:
+        findings.append(stated)
     rows = [
         dict(row) | (of_partition if row["topic"] == LOSS.topic and row["partition"] == LOSS.partition else {}) for row in SOUND.partitions
     ]
@@ -98,16 +98,16 @@ def test_what_cannot_be_true_together_is_weakened_and_reported(invariant: str) -
     findings, rows = spoiled(invariant)
     found = [v for v in violations(ReportFacts(findings, rows, SOUND.cluster)) if v.what.id == f"invariant/{invariant}"]
     assert found, "this invariant is violated"
-    *told, conflict = checked(ReportFacts(findings, rows, SOUND.cluster))
+    *stated, conflict = checked(ReportFacts(findings, rows, SOUND.cluster))
     assert invariant in contradictions(replace(SOUND, findings=[conflict]))
     assert words(conflict).summary.startswith("this report contradicts itself: ") and words(conflict).next_steps
     for v in found:
         for f in v.findings:
-            weaker = told[findings.index(f)]
+            weaker = stated[findings.index(f)]
             assert (weaker.incident is None and f.incident is not None) if v.apart else weaker.confidence != "certain"
             assert weaker.id == f.id
             assert "the report contradicts itself" in words(weaker).explanation
-    assert {f.kind for f in told} == {f.kind for f in findings}
+    assert {f.kind for f in stated} == {f.kind for f in findings}
 
 
 def test_every_invariant_is_tried_and_has_its_words() -> None:
@@ -134,6 +134,6 @@ def test_partitions_that_were_not_asked_for_are_not_compared() -> None:
     """Their verdicts are in the report, and their findings are not."""
     _, rows = spoiled("verdicts-are-those-of-losses")
     others = [f for f in SOUND.findings if f.topic != LOSS.topic]
-    told = ReportFacts(others, rows, SOUND.cluster, lambda topic, _: topic != LOSS.topic)
-    assert list(violations(told)) == []
-    assert list(violations(replace(told, asked=None))) != []
+    stated = ReportFacts(others, rows, SOUND.cluster, lambda topic, _: topic != LOSS.topic)
+    assert list(violations(stated)) == []
+    assert list(violations(replace(stated, asked=None))) != []

@@ -55,8 +55,8 @@ def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
     truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
     (found,) = risk(name, "min.insync.replicas=1")
     proven = [place for place, lost in truth["lost"].items() if lost.get("provable", True)]
-    told = [f for f in of(recorded.report(name), "data-loss") if f.confidence != "possible"]
-    assert found.severity == ("medium" if proven or told else "low")
+    reported = [f for f in of(recorded.report(name), "data-loss") if f.confidence != "possible"]
+    assert found.severity == ("medium" if proven or reported else "low")
     assert all(f"{place} lost " in words(found).explanation for place in proven)
 
 
@@ -83,20 +83,20 @@ def test_who_gave_the_leaderships_back(name: str) -> None:
 
 @for_each(NAMES)
 def test_exposure_adds_up(name: str) -> None:
-    told = recorded.report(name).document()["cluster"]["durability"]["exposure"]
-    whole = told["cluster"]["watched_partition_minutes"]
+    reported = recorded.report(name).document()["cluster"]["durability"]["exposure"]
+    whole = reported["cluster"]["watched_partition_minutes"]
     assert whole > 0
     for what in ("offline", "below", "at", "alone", "not_covered"):
-        assert 0 <= told["cluster"][f"{what}_partition_minutes"] <= whole
-    for topic in told["topics"]:
+        assert 0 <= reported["cluster"][f"{what}_partition_minutes"] <= whole
+    for topic in reported["topics"]:
         assert topic["watched_partition_minutes"] <= whole
 
 
 @for_each(NAMES)
 def test_windows_and_exposure_agree(name: str) -> None:
     """A topic with a window below min.insync.replicas was exposed, and the other way round."""
-    told = recorded.report(name).document()["cluster"]["durability"]["exposure"]["topics"]
-    exposed = {t["topic"] for t in told if t["below_partition_minutes"] > 0.02}
+    reported = recorded.report(name).document()["cluster"]["durability"]["exposure"]["topics"]
+    exposed = {t["topic"] for t in reported if t["below_partition_minutes"] > 0.02}
     windows = {f.topic for f in of(recorded.report(name), "under-min-isr")}
     assert exposed <= windows
 
@@ -106,16 +106,16 @@ def test_every_place_is_in_the_evidence(name: str) -> None:
     document = recorded.report(name).document()
     paths = {s["path"] for s in document["evidence"]["sources"]}
     durability = document["cluster"]["durability"]
-    for told in (*durability["settings"], *durability["changes"]):
-        place = told["place"].removeprefix("Kafka's default, version in ")
+    for stated in (*durability["settings"], *durability["changes"]):
+        place = stated["place"].removeprefix("Kafka's default, version in ")
         assert place == "Kafka's default" or place in paths or place.rpartition(":")[0] in paths
 
 
 @for_each(NAMES)
 def test_shares_are_of_one_whole(name: str) -> None:
-    told = recorded.report(name).document()["cluster"]["balance"]
-    assert sum(b["share"] for b in told["load"]["brokers"]) == pytest.approx(1, abs=1e-4)
-    for broker in told["leaders"]["brokers"]:
+    reported = recorded.report(name).document()["cluster"]["balance"]
+    assert sum(b["share"] for b in reported["load"]["brokers"]) == pytest.approx(1, abs=1e-4)
+    for broker in reported["leaders"]["brokers"]:
         assert 0 <= broker["elsewhere"] <= broker["preferred"] or broker["preferred"] == 0
         assert broker["series"][-1]["elsewhere"] == broker["elsewhere"]
 
@@ -129,10 +129,10 @@ def test_imbalance_is_what_describe_shows(name: str) -> None:
     }
     should = Counter(e["replicas"][0] for e in rows.values())
     outage = Counter(e["replicas"][0] for e in rows.values() if e["leader"] != e["replicas"][0])
-    told = {
+    stated = {
         b: points[-1] for b, points in ratios([p for p in recorded.report(name).partitions if (p["topic"], p["partition"]) in rows]).items()
     }
-    assert {b: (r.preferred, r.elsewhere) for b, r in told.items()} == {b: (n, outage[b]) for b, n in should.items()}
+    assert {b: (r.preferred, r.elsewhere) for b, r in stated.items()} == {b: (n, outage[b]) for b, n in should.items()}
 
 
 # the user's load metrics

@@ -141,10 +141,10 @@ class Read(EvidenceInput):
         table = local.events_of(bundle)
         Input.__init__(self, [str(bundle)], *local.gathered(table))
         self.opened = cast(Opened, SimpleNamespace(units=units(self.paths)))
-        self.told = local.report(table)
+        self.reported = local.report(table)
 
     def conclusion(self, asked: object = None) -> Any:
-        return self.told
+        return self.reported
 
 
 @cache

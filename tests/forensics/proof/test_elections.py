@@ -414,11 +414,11 @@ def test_a_replica_that_is_elected_while_it_is_being_added_did_not_join_the_isr(
     )
     s.line(4, "state-change", 10, REASSIGNED)
     s.online(4, 40, 2, 3, [3], 2)
-    told = report(s.files)
-    (added,) = of(told, "new-replica")
+    reported = report(s.files)
+    (added,) = of(reported, "new-replica")
     assert added.end is None
     assert "was elected leader at 2026-11-21 01:53:40.000 UTC, before it is known to have joined the ISR" in words(added).explanation
-    assert [f.confidence for f in of(told, "unclean-election")] == ["certain"]
+    assert [f.confidence for f in of(reported, "unclean-election")] == ["certain"]
 
 
 # across gaps
@@ -456,7 +456,7 @@ def test_a_leader_whose_shrink_line_has_rotated_away(epoch: int, isr: list[int],
 
 
 @pytest.mark.parametrize(
-    ("version", "told", "expected"),
+    ("version", "statement", "expected"),
     [
         ("2.3.1", "", None),  # it prints that at TRACE only
         ("2.8.2", "ISR updated to [1] and version updated to [1]", "certain"),
@@ -464,7 +464,7 @@ def test_a_leader_whose_shrink_line_has_rotated_away(epoch: int, isr: list[int],
         (None, "", None),
     ],
 )
-def test_a_shrink_that_nothing_shows_to_have_taken_effect(version: str | None, told: str, expected: str | None) -> None:
+def test_a_shrink_that_nothing_shows_to_have_taken_effect(version: str | None, statement: str, expected: str | None) -> None:
     """Broker 1 meant to take 2 out, and 2 was elected: uncleanly, if its write to ZooKeeper succeeded."""
     s = Story()
     if version is not None:
@@ -473,7 +473,7 @@ def test_a_shrink_that_nothing_shows_to_have_taken_effect(version: str | None, t
     shrinks = (
         "Shrinking ISR from 1,2 to 1. Leader: (highWatermark: 90, endOffset: 100). Out of sync replicas: (brokerId: 2, endOffset: 90)."
     )
-    for n, line in enumerate(filter(None, (shrinks, told))):
+    for n, line in enumerate(filter(None, (shrinks, statement))):
         s.line(1, "server", 10 + n, f"INFO [Partition t-0 broker=1] {line} (kafka.cluster.Partition)")
     s.leads(2, 60, 1, 200, 200, [2], previous=0)
     ((_, _, unclean, confidence),) = judged(s)

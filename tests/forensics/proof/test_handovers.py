@@ -1062,7 +1062,7 @@ def test_a_leader_epoch_of_two_leaders() -> None:
 # the high watermark
 
 
-def followed_by(end: int = 200, *, told: bool = False, crashes: bool = True, previous: int = 0) -> Staged:
+def followed_by(end: int = 200, *, is_stated: bool = False, crashes: bool = True, previous: int = 0) -> Staged:
     """All in-sync replicas but broker 3 crashed and recovered their logs to 200. Broker 3 crashed as well, or ran on, and follows at `end`."""
     s = begun(1, 2, 3)
     s.leads(1, 0, 0, 0, 0, [1, 2, 3])
@@ -1072,11 +1072,11 @@ def followed_by(end: int = 200, *, told: bool = False, crashes: bool = True, pre
     for broker in (2, 3) if crashes else (2,):
         s.starts(broker, 30)
         s.loads(broker, 31, 200, unclean=True)
-    if told:
+    if is_stated:
         s.follows(3, 33, 1, 200, 100, previous=-1)
     s.online(9, 39.9, 2, 2, [2, 3], 2)
     s.leads(2, 40, 2, 200, 100, [2, 3], previous=-1)
-    s.follows(3, 40.1, 2, end, 100, previous=1 if told else previous)
+    s.follows(3, 40.1, 2, end, 100, previous=1 if is_stated else previous)
     s.starts(1, 45)
     s.loads(1, 50, 200, unclean=True)
     s.follows(1, 52, 2, 200, 100)
@@ -1093,10 +1093,10 @@ def test_another_member_of_the_isr_that_ran_on_bounds_the_high_watermark() -> No
     assert judge(followed_by(210, crashes=False)).verdict != INTACT
 
 
-@pytest.mark.parametrize("told", [False, True])
-def test_another_member_of_the_isr_that_crashed_bounds_nothing(told: bool) -> None:
+@pytest.mark.parametrize("is_stated", [False, True])
+def test_another_member_of_the_isr_that_crashed_bounds_nothing(is_stated: bool) -> None:
     """It may have lost committed records, too. That it was told of a leader epoch after its restart does not help."""
-    judged = judge(followed_by(told=told, previous=-1))
+    judged = judge(followed_by(is_stated=is_stated, previous=-1))
     assert judged.verdict == UNKNOWN
     assert the(judged).high_watermark.at_most is None
 

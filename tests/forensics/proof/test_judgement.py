@@ -83,8 +83,8 @@ def test_each_kind_is_named_once_after_what_contradicts_the_table_itself() -> No
 
 
 def discarded(end: int | None, epoch: int = 1) -> str:
-    told = finding("truncate-to-start", offsets=(Range(0, end),), leader_epoch=epoch)
-    return judge(handed_over(), findings=[told]).verdict
+    claimed = finding("truncate-to-start", offsets=(Range(0, end),), leader_epoch=epoch)
+    return judge(handed_over(), findings=[claimed]).verdict
 
 
 def test_what_a_replica_discarded_and_its_leader_had_is_copied_again() -> None:
@@ -94,8 +94,8 @@ def test_what_a_replica_discarded_and_its_leader_had_is_copied_again() -> None:
     assert discarded(201) == UNKNOWN
     assert discarded(None) == UNKNOWN
     assert discarded(150, epoch=7) == UNKNOWN
-    told = finding("log-divergence", offsets=(Range(0, 150),), leader_epoch=1)
-    assert judge(handed_over(), findings=[told]).verdict == UNKNOWN, "of another kind"
+    claimed = finding("log-divergence", offsets=(Range(0, 150),), leader_epoch=1)
+    assert judge(handed_over(), findings=[claimed]).verdict == UNKNOWN, "of another kind"
 
 
 # the time it holds for

@@ -249,9 +249,9 @@ def test_a_proven_loss_does_not_vanish_with_the_first_entry_of_a_file(files: lis
     s.online(9, 10.1, 3, 3, [3], 3)
     s.follows(2, 31, 3, 358, 200)
     s.truncates(2, 32, 200)
-    told = staged.report({**s.files, **{path: text for f in files for path, text in f.items()}})
-    assert {(p.offsets, p.confidence) for f in staged.of(told, "data-loss") for p in f.parts} == set(lost)
-    (row,) = [r for r in told.document()["partitions"] if r["topic"] == "t"]
+    reported = staged.report({**s.files, **{path: text for f in files for path, text in f.items()}})
+    assert {(p.offsets, p.confidence) for f in staged.of(reported, "data-loss") for p in f.parts} == set(lost)
+    (row,) = [r for r in reported.document()["partitions"] if r["topic"] == "t"]
     assert row["verdict"] not in ("intact", "tail-cut")
 
 
@@ -268,8 +268,8 @@ def test_a_cut_by_leader_epoch_is_proof_wherever_the_term_began() -> None:
     )
     s.line(2, "server", 32, text)
     s.truncates(2, 32.1, 200)
-    told = staged.report({**s.files, **epoch_file(3, (3, 380), log_start=380)})
-    assert [f.offsets[0] for f in staged.of(told, "data-loss")] == [Range(200, 358)]
+    reported = staged.report({**s.files, **epoch_file(3, (3, 380), log_start=380)})
+    assert [f.offsets[0] for f in staged.of(reported, "data-loss")] == [Range(200, 358)]
 
 
 @pytest.mark.parametrize("base", [10, 45, 70])

@@ -115,7 +115,7 @@ def test_both_checkpoints_are_old_and_the_new_leader_wrote_other_records_there()
 
 
 def test_both_checkpoints_are_old_and_nobody_hands_over_segments() -> None:
-    """The new leader may have fetched them again: nothing is told for sure, and they are not said to be nobody's."""
+    """The new leader may have fetched them again: nothing is reported for sure, and they are not said to be nobody's."""
     (loss,) = losses(lambda path, data: None if "/payments-" in path else never_told(path, data))
     assert (loss.confidence, loss.offsets) == ("possible", (Range(200, None),))
 
@@ -149,7 +149,7 @@ def test_never_said_to_be_nobodys_without_the_new_leaders_log() -> None:
     assert found[0].severity == "critical"
 
 
-# where a leader began is told nowhere
+# where a leader began is reported nowhere
 
 ELECTED = datetime(2026, 11, 21, 11, 5, 44)
 FOLLOWER, OLD = "broker-1/logs/server.log", "broker-3/logs/server.log"

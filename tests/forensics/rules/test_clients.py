@@ -55,7 +55,7 @@ def there(name: str) -> set[int]:
     return set(range(min(offsets(whole["given"])))) | offsets(whole["given"])
 
 
-GROUPS = [(name, group) for name in NAMES for group, told in truth_of(name)["groups"].items() if told["topic"] == "orders"]
+GROUPS = [(name, group) for name in NAMES for group, stated in truth_of(name)["groups"].items() if stated["topic"] == "orders"]
 
 
 @pytest.mark.parametrize(("name", "group"), GROUPS)
@@ -143,18 +143,18 @@ def test_the_terminal_lists_what_can_be_recovered_and_who_had_read_it(name: str,
 
 
 def test_clients_travel_as_rows() -> None:
-    told = [c for name in NAMES for f in report(name).findings for c in f.clients]
-    assert told and all(reader(Client)(c.row()) == c for c in told)
+    reported = [c for name in NAMES for f in report(name).findings for c in f.clients]
+    assert reported and all(reader(Client)(c.row()) == c for c in reported)
 
 
 def test_a_plan_sets_back_who_has_not_gone_on() -> None:
     for name in NAMES:
-        told = {r.group: r for r in resets(report(name).findings)}
+        reported = {r.group: r for r in resets(report(name).findings)}
         hurt = {c.group: c for c in loss(name).clients if c.outcome in ("skips", "reset", "returns")}
-        assert set(told) == set(hurt)
-        assert all(("kafka-share-groups.sh" in told[g].command) == (hurt[g].protocol == "share") for g in hurt)
-        assert {r.offset for r in told.values()} == {loss(name).offsets[0].start}
-        assert told["tracking"].command.endswith(
+        assert set(reported) == set(hurt)
+        assert all(("kafka-share-groups.sh" in reported[g].command) == (hurt[g].protocol == "share") for g in hurt)
+        assert {r.offset for r in reported.values()} == {loss(name).offsets[0].start}
+        assert reported["tracking"].command.endswith(
             f"--group=tracking --topic=orders:0 --reset-offsets --to-offset {loss(name).offsets[0].start} --execute"
         )
 
@@ -163,8 +163,8 @@ def test_a_plan_sets_back_who_has_not_gone_on() -> None:
 def test_who_sent_what_is_lost(name: str) -> None:
     held = loss(name).salvageable
     assert held is not None
-    told = {p.transactional_id: (p.records, p.state) for p in held.producers if p.transactional_id is not None}
-    assert told == {"tx-commits": (20, "CompleteCommit"), "tx-aborts": (10, "CompleteAbort"), "tx-hangs": (10, "CompleteAbort")}
+    stated = {p.transactional_id: (p.records, p.state) for p in held.producers if p.transactional_id is not None}
+    assert stated == {"tx-commits": (20, "CompleteCommit"), "tx-aborts": (10, "CompleteAbort"), "tx-hangs": (10, "CompleteAbort")}
     assert sum(p.records for p in held.producers) == truth_of(name)["lost"]["orders-0"]["acked_records"]
     sent = [(p.first, p.last) for p in held.producers]
     assert all(first is not None and last is not None and first <= last for first, last in sent)
@@ -192,17 +192,17 @@ def described(files: dict[str, str], *lines: str) -> Sequence[Finding]:
 def test_members_are_named_and_a_group_whose_commits_were_not_collected_is_told() -> None:
     members = ("billing t 0 250 300 50 c-1 /10.0.0.5 app-1", "audit t 0 - 300 - c-2 /10.0.0.6 app-2")
     (found,) = [f for f in described(cut().files, *members) if f.kind == "data-loss"]
-    told = {c.group: (c.outcome, c.committed, [(m.client_id, m.host) for m in c.members]) for c in found.clients}
-    assert told == {"audit": ("unknown", None, [("app-2", "10.0.0.6")]), "billing": ("skips", 250, [("app-1", "10.0.0.5")])}
+    claimed = {c.group: (c.outcome, c.committed, [(m.client_id, m.host) for m in c.members]) for c in found.clients}
+    assert claimed == {"audit": ("unknown", None, [("app-2", "10.0.0.6")]), "billing": ("skips", 250, [("app-1", "10.0.0.5")])}
     assert "group audit reads the partition; its position is unknown" in words(found).explanation
 
 
 def test_a_share_group_stands_at_least_where_its_tool_says() -> None:
     shown = "\nGROUP           TOPIC           PARTITION  START-OFFSET  LAG\nworkers         t               0          250            0\n"
-    told = staged({**cut().files, "cluster/share.txt": shown}, {"cluster/share.txt": START + timedelta(seconds=15)}).findings
-    (found,) = [f for f in told if f.kind == "data-loss"]
+    claimed = staged({**cut().files, "cluster/share.txt": shown}, {"cluster/share.txt": START + timedelta(seconds=15)}).findings
+    (found,) = [f for f in claimed if f.kind == "data-loss"]
     assert [(c.protocol, c.outcome, str(c.skipped)) for c in found.clients] == [("share", "skips", "200–249")]
-    (skip,) = [f for f in told if f.kind == "consumer-skip"]
+    (skip,) = [f for f in claimed if f.kind == "consumer-skip"]
     assert skip.confidence == "possible" and "kafka-share-groups.sh" in words(skip).next_steps[0]
 
 
@@ -212,13 +212,13 @@ def test_what_one_loss_did_to_a_group_in_many_partitions_is_one_finding_and_grou
         own = cut(partition).files
         files = {path: files.get(path, "") + text for path, text in own.items()} | {p: t for p, t in files.items() if p not in own}
     stood = [f"{group} t {n} {offset} 300 0 - - -" for group, offset in (("billing", 250), ("audit", 280)) for n in range(3)]
-    told = described(files, *stood)
+    stated = described(files, *stood)
     for kind, counts in (("consumer-skip", {"billing": 150, "audit": 240}), ("read-then-lost", {"billing": 150, "audit": 240})):
-        found = [f for f in told if f.kind == kind]
+        found = [f for f in stated if f.kind == kind]
         assert {(f.groups[0], len(f.places)) for f in found} == {("billing", 3), ("audit", 3)}
         assert all(str(counts[f.groups[0]]) in words(f).summary for f in found)
         assert len({f.id for f in found}) == 2
-    (loss,) = [f for f in told if f.kind == "data-loss"]
+    (loss,) = [f for f in stated if f.kind == "data-loss"]
     assert all({c.group for c in place.clients} == {"billing", "audit"} for place in loss.places) and not loss.clients
 
 
@@ -235,12 +235,12 @@ def test_a_loss_of_which_a_part_was_committed_is_one_loss_for_its_readers() -> N
     s.leads(2, 20, 4, 200, 200, [2], previous=3)
     s.follows(1, 30, 4, 300, 250, previous=2)
     s.truncates(1, 30.1, 200)
-    told = described(s.files, "billing t 0 270 300 30 - - -")
-    (lost,) = [f for f in told if f.kind == "data-loss"]
+    stated = described(s.files, "billing t 0 270 300 30 - - -")
+    (lost,) = [f for f in stated if f.kind == "data-loss"]
     assert [(p.offsets, p.committed) for p in lost.parts] == [(Range(200, 250), True), (Range(250, 300), None)]
     assert [c.had_read for c in lost.clients] == [Range(200, 270)]
-    (read,) = [f for f in told if f.kind == "read-then-lost"]
-    (skip,) = [f for f in told if f.kind == "consumer-skip"]
+    (read,) = [f for f in stated if f.kind == "read-then-lost"]
+    (skip,) = [f for f in stated if f.kind == "consumer-skip"]
     assert read.offsets == skip.offsets == (Range(200, 270),)
     assert "--to-offset 200 " in words(skip).next_steps[0] and "--to-offset" not in words(skip).next_steps[0].replace(
         "--to-offset 200 ", ""

@@ -34,7 +34,7 @@ def losses(files: Files, modified: dict[str, datetime] | None = None) -> list[Fi
     return of(report(files, modified), "data-loss")
 
 
-def told(finding: Finding) -> Checked:
+def checked(finding: Finding) -> Checked:
     return finding.offsets, finding.committed, finding.cause, finding.confidence
 
 
@@ -66,7 +66,7 @@ def test_a_cut_of_a_log_whose_end_nobody_told_proves_one_record_and_leaves_the_r
     s.truncates(1, 12, 150)
     (loss,) = losses(s.files)
     ranges = (Range(150, 151), Range(151, None))
-    assert told(loss) == (ranges, False, "uncommitted-tail", "possible"), "what producers sent is not in evidence"
+    assert checked(loss) == (ranges, False, "uncommitted-tail", "possible"), "what producers sent is not in evidence"
     assert any("would show the exact end" in step for step in words(loss).next_steps)
 
 
@@ -78,7 +78,7 @@ def test_follower_ahead_of_a_leader_that_began_there_loses_only_what_lies_above(
     s.truncates(1, 22.1, 156)
     s.leads(3, 10, 1, 163, 163, [3, 2], previous=0)
     (loss,) = losses(s.files)
-    assert told(loss)[:3] == ((Range(163, 170),), False, "uncommitted-tail")
+    assert checked(loss)[:3] == ((Range(163, 170),), False, "uncommitted-tail")
 
 
 def test_epoch_that_rises_under_the_same_leader_loses_nothing() -> None:
@@ -137,7 +137,7 @@ def saved(s: Story, hw: int) -> tuple[dict[str, str], dict[str, datetime]]:
 
 def test_sole_leader_that_restarts_shorter_than_its_saved_checkpoint() -> None:
     (loss,) = losses(*saved(alone(unclean=True, end=240), 398))
-    assert told(loss)[:3] == ((Range(240, 398),), True, "unflushed-log")
+    assert checked(loss)[:3] == ((Range(240, 398),), True, "unflushed-log")
     assert loss.severity == "critical"
     assert loss.brokers == (1,)
 
@@ -156,7 +156,7 @@ def test_sole_leader_that_restarts_as_long_as_its_saved_checkpoint() -> None:
 
 def test_sole_leader_that_restarts_with_nothing_saved_leaves_a_doubt() -> None:
     (doubt,) = losses(alone(unclean=True, end=230).files)
-    assert told(doubt) == ((Range(230, None),), None, "unflushed-log", "possible")
+    assert checked(doubt) == ((Range(230, None),), None, "unflushed-log", "possible")
     assert any("before the restart" in step for step in words(doubt).next_steps), "says what would settle it"
 
 
@@ -183,7 +183,7 @@ def unclean(hw: int = 358) -> Story:
 
 def test_unclean_election_loses_what_the_isr_alone_had() -> None:
     (loss,) = losses(unclean().files)
-    assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
+    assert checked(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
     assert loss.brokers == (2, 1)
     assert loss.leader_epoch == 4
 
@@ -252,7 +252,7 @@ def test_a_loss_is_split_at_the_high_watermark() -> None:
     s.follows(1, 46, 2, 300, 250)
     s.truncates(1, 46.1, 200)
     (loss,) = losses(s.files)
-    assert told(loss)[:3] == ((Range(200, 300),), None, "unclean-election")
+    assert checked(loss)[:3] == ((Range(200, 300),), None, "unclean-election")
     assert [(p.offsets, p.committed) for p in loss.parts] == [(Range(200, 250), True), (Range(250, 300), None)]
     assert loss.severity == "critical"
     assert words(loss).summary == "t-0: offsets 200–249 committed, lost; offsets 250–299 lost (unclean election of broker 3, epoch 2)"
@@ -268,7 +268,7 @@ def test_clean_leader_without_the_tail_of_the_old_one(obeyed: float, isr: list[i
     s.follows(2, obeyed, 1, 405, 300, previous=0)
     s.truncates(2, obeyed + 0.1, 340)
     (loss,) = losses(s.files)
-    assert told(loss) == ((Range(340, 405),), False, "uncommitted-tail", "possible")
+    assert checked(loss) == ((Range(340, 405),), False, "uncommitted-tail", "possible")
     assert loss.severity == severity
 
 
@@ -286,7 +286,7 @@ def taken_away(ending: str) -> Story:
 
 def test_replica_deleted_before_it_followed_the_new_leader_takes_its_tail_with_it() -> None:
     (loss,) = losses(taken_away("renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-delete and is scheduled for deletion").files)
-    assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
+    assert checked(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
     (removed,) = dict(loss.values)["removed"]  # type: ignore[misc,union-attr]
     assert text(removed).startswith("At 2026-11-21 01:53:45.000 UTC broker 2 had the lost records in the log that it deleted")
     assert not any(step.startswith("Copy") for step in words(loss).next_steps)
@@ -294,7 +294,7 @@ def test_replica_deleted_before_it_followed_the_new_leader_takes_its_tail_with_i
 
 def test_replica_put_aside_as_stray_still_has_its_tail() -> None:
     (loss,) = losses(taken_away("marked as stray and renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-stray").files)
-    assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
+    assert checked(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
     assert "The lost records are still on the disk of broker 2" in words(loss).explanation
     assert (
         words(loss)
@@ -337,12 +337,12 @@ def crashed_before(*, rejoined: bool, hw: int = 300) -> Story:
 
 def test_a_crash_says_nothing_of_a_replica_that_came_into_the_isr_again() -> None:
     (loss,) = losses(crashed_before(rejoined=True).files)
-    assert told(loss) == ((Range(340, 405),), False, "uncommitted-tail", "possible")
+    assert checked(loss) == ((Range(340, 405),), False, "uncommitted-tail", "possible")
 
 
 def test_whether_a_replica_that_crashed_in_the_isr_had_the_records_only_a_witness_can_say() -> None:
     (loss,) = losses(crashed_before(rejoined=False).files)
-    assert told(loss) == ((Range(340, 405),), None, "unknown", "possible")
+    assert checked(loss) == ((Range(340, 405),), None, "unknown", "possible")
     (loss,) = losses(crashed_before(rejoined=False, hw=380).files)
     seen, beyond = loss.parts
     assert (seen.offsets, seen.committed, seen.confidence) == (Range(340, 380), True, "certain"), (
@@ -359,7 +359,7 @@ def test_below_min_isr_a_leader_commits_alone_up_to_3_6(version: str, committed:
     for broker in (1, 2, 3):
         s.line(broker, "server", -1, f"INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)")
     (loss,) = losses(s.files)
-    assert told(loss)[:2] == ((Range(200, 358), Range(358, None)), committed)
+    assert checked(loss)[:2] == ((Range(200, 358), Range(358, None)), committed)
 
 
 def test_several_followers_that_cut_the_same_tail_are_one_loss() -> None:
@@ -394,7 +394,7 @@ def test_follower_that_comes_back_with_an_empty_log_and_leads() -> None:
     s.follows(1, 46, 1, 200, 200)
     s.truncates(1, 46.1, 0)
     (loss,) = losses(s.files)
-    assert told(loss) == ((Range(0, 200),), True, "empty-replica", "certain")
+    assert checked(loss) == ((Range(0, 200),), True, "empty-replica", "certain")
 
 
 @pytest.mark.parametrize(("seconds", "completed", "ends"), [(21, True, True), (21, False, False), (18, True, False)])
@@ -419,7 +419,7 @@ def test_a_log_that_was_closed_in_a_clean_stop_ended_there(seconds: float, compl
     s.online(3, 42, 2, 3, [3], 2)
     s.leads(3, 42.1, 2, 0, 0, [3])
     (loss,) = losses(s.files)
-    assert told(loss) == ((Range(0, 364),), True, "empty-replica", "certain")
+    assert checked(loss) == ((Range(0, 364),), True, "empty-replica", "certain")
     assert [p.offsets for p in loss.parts[1:]] == ([] if ends else [Range(364, None)])
 
 
@@ -437,7 +437,7 @@ def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> N
     s.truncates(2, 46.1, 0)
     found = report(s.files)
     (loss,) = of(found, "data-loss")
-    assert told(loss) == ((Range(0, 300),), True, "empty-replica", "certain"), "as sure as the verdict"
+    assert checked(loss) == ((Range(0, 300),), True, "empty-replica", "certain"), "as sure as the verdict"
     assert [(p["verdict"], p["why"]) for p in found.document()["partitions"]] == [
         ("lost", "offsets 0–299 at least, which were committed, are gone (empty-replica)")
     ]
@@ -473,11 +473,11 @@ def is_asked(s: Story) -> None:
     s.line(1, "server", 60.4, removed)
 
 
-def dies(s: Story, *told: float) -> None:
+def dies(s: Story, *checked: float) -> None:
     """Until 59.5 s after the beginning, which only its followers tell; its own last line is older, and one of them had lost it before."""
     starts = "INFO [KafkaServer id=1] starting (kafka.server.KafkaServer)"
     s.line(1, "server", -5, starts)
-    for seconds in told:
+    for seconds in checked:
         breaks_off(s, 1, seconds, leader=3)
     s.line(1, "server", 66, starts)
     for seconds in (40, 59.5):
@@ -491,9 +491,9 @@ def dies_at_work(s: Story) -> None:
 
 
 def breaks_off(s: Story, follower: int, seconds: float, leader: int) -> None:
-    told = f"WARN [ReplicaFetcher replicaId={follower}, leaderId={leader}, fetcherId=0] Error in response for fetch request (type=FetchRequest, "
+    checked = f"WARN [ReplicaFetcher replicaId={follower}, leaderId={leader}, fetcherId=0] Error in response for fetch request (type=FetchRequest, "
     cause = f"java.io.IOException: Connection to {leader} was disconnected before the response was read"
-    s.line(follower, "server", seconds, f"{told}replicaId={follower}) (kafka.server.ReplicaFetcherThread)\n{cause}")
+    s.line(follower, "server", seconds, f"{checked}replicaId={follower}) (kafka.server.ReplicaFetcherThread)\n{cause}")
 
 
 def die(s: Story) -> None:
@@ -576,20 +576,20 @@ def replaced(*created: float) -> list[Checked]:
     """Kafka 0.10: broker 1 led with a log that reached 4, broker 2 takes over after 60 s, broker 1 returns, cuts to 1 and copies. The
     records there are now were created at these seconds."""
 
-    def told(broker: int, seconds: float, event: str, **fields: Any) -> Event:
+    def checked(broker: int, seconds: float, event: str, **fields: Any) -> Event:
         at = START + timedelta(seconds=seconds)
         common = {"source": f"broker-{broker}/logs/server.log", "line": int(seconds) + 1, "writer": broker, "at": at, "event": event}
         return Event(**common, topic="t", partition=0, **fields)
 
     def leads(broker: int, seconds: float, leader: int, epoch: int, isr: list[int]) -> Event:
         state = {"leader": leader, "leader_epoch": epoch, "partition_epoch": epoch, "isr": isr, "replicas": [1, 2]}
-        return told(broker, seconds, "partition-state", reason="received", **state)
+        return checked(broker, seconds, "partition-state", reason="received", **state)
 
     path = "broker-2/data/t-0/00000000000000000000.log"
     held = batches(*created)
     segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(held), batches=held)
     events = [leads(1, 0, 1, 0, [1, 2]), leads(2, 0, 1, 0, [1, 2]), leads(2, 60, 2, 1, [2]), segment]
-    events += [told(1, 70, "log-load", log_end_offset=4), leads(1, 80, 2, 1, [2]), told(1, 81, "truncation", offset=1)]
+    events += [checked(1, 70, "log-load", log_end_offset=4), leads(1, 80, 2, 1, [2]), checked(1, 81, "truncation", offset=1)]
     logs = {f"broker-{b}/logs/server.log": f"[{at(0)}] INFO started (kafka.server.KafkaServer)\n" for b in (1, 2)}
     cluster = Cluster(mode="zookeeper", sources=local.gathered(table(logs))[0].sources)
     ((timeline),) = build("t", 0, events, cluster)
@@ -649,7 +649,7 @@ PROVEN: list[tuple[str, Exemplar]] = [(r.kind, e) for r in RULES if r.kind in VE
 
 def verdicts(files: Files, modified: dict[str, datetime]) -> list[Checked]:
     found = of(report(files, modified), *VERDICTS)
-    return sorted((f.kind, f.topic, f.partition, f.brokers, f.leader_epoch, *map(str, told(f))) for f in found)
+    return sorted((f.kind, f.topic, f.partition, f.brokers, f.leader_epoch, *map(str, checked(f))) for f in found)
 
 
 def written(exemplar: Exemplar) -> dict[str, datetime]:
@@ -705,8 +705,8 @@ def test_a_follower_that_begins_behind_the_remote_tier_has_lost_nothing() -> Non
         "local log retention time 1000ms breach based on the largest record timestamp in the segment (kafka.log.UnifiedLog)"
     )
     s.line(1, "server", 90, dropped)
-    told = report(s.files)
-    assert of(told, "data-loss", "truncate-to-start", "log-wiped-at-load", "retention") == []
+    checked = report(s.files)
+    assert of(checked, "data-loss", "truncate-to-start", "log-wiped-at-load", "retention") == []
     found, _ = timeline(s.files)
     assert (found.replicas[2].removals, found.replicas[2].log_end_offset) == ([], 340)
 

@@ -14,7 +14,7 @@ from tests.forensics.staged import report
 DAY = "2026-11-21"
 
 
-def told(kind: str, files: dict[str, str]) -> list[Finding]:
+def findings_of(kind: str, files: dict[str, str]) -> list[Finding]:
     return [f for f in report({path: text.encode() for path, text in files.items()}, {}).findings if f.kind == kind]
 
 
@@ -33,7 +33,7 @@ def failure(at: str, why: str, directory: str = "/data") -> str:
 def test_each_failure_is_told_for_itself_with_its_own_cause_halt_and_return() -> None:
     full, failing = "java.io.IOException: No space left on device", "java.io.IOException: Input/output error"
     log = failure(f"{DAY} 02:00:00", full) + failure(f"{DAY} 02:00:30", failing)
-    first, second = sorted(told("log-dir-failure", {"broker-1/logs/server.log": log}), key=lambda f: str(f.start))
+    first, second = sorted(findings_of("log-dir-failure", {"broker-1/logs/server.log": log}), key=lambda f: str(f.start))
     assert (first.cause, second.cause) == ("full", "io")
     assert first.end == datetime(2026, 11, 21, 2, 0, 30, 100000)
     assert second.end is None
@@ -56,15 +56,17 @@ def test_each_failure_is_told_for_itself_with_its_own_cause_halt_and_return() ->
 def test_cause_below_the_exception_that_took_the_directory_offline(record: str, action: str) -> None:
     thrown = f"org.apache.kafka.common.errors.KafkaStorageException: Error while {action}\nCaused by: java.io.IOException: No space left on device"
     alone = {"broker-1/logs/server.log": f"[{DAY} 02:00:00,900] {record}\n{thrown}\n"}
-    (failed,), (full,) = told("log-dir-failure", alone), told("disk-full", alone)
+    (failed,), (full,) = findings_of("log-dir-failure", alone), findings_of("disk-full", alone)
     assert (failed.cause, failed.known["directory"], full.brokers) == ("full", "/data", (1,))
     repeated = failure(f"{DAY} 02:00:00", "java.io.IOException: No space left on device") + alone["broker-1/logs/server.log"]
-    (once,) = told("disk-full", {"broker-1/logs/server.log": repeated})
+    (once,) = findings_of("disk-full", {"broker-1/logs/server.log": repeated})
     assert "times" not in words(once).explanation
 
 
 def test_halt_is_no_riddle_to_broker_crash() -> None:
-    (crash,) = told("broker-crash", {"broker-1/logs/server.log": failure(f"{DAY} 02:00:00", "java.io.IOException: Input/output error")})
+    (crash,) = findings_of(
+        "broker-crash", {"broker-1/logs/server.log": failure(f"{DAY} 02:00:00", "java.io.IOException: Input/output error")}
+    )
     assert "halted because its log directories failed" in words(crash).summary
     assert crash.end is None
 
@@ -106,7 +108,7 @@ def lived(second: int, cluster: str) -> str:
 
 def test_refusals_over_other_ids_are_told_apart_and_a_start_in_the_next_cluster_ends_them() -> None:
     log = lived(0, A) + refusal(10, B) + refusal(12, B) + refusal(20, C) + lived(30, C)
-    found = told("cluster-id-mismatch", {"broker-1/logs/server.log": log})
+    found = findings_of("cluster-id-mismatch", {"broker-1/logs/server.log": log})
     assert [(f.start, f.end) for f in found] == [
         (datetime(2026, 11, 21, 2, 0, s, 200000), datetime(2026, 11, 21, 2, 0, 30, 200000)) for s in (10, 20)
     ]
@@ -141,7 +143,7 @@ def restarted(directory: str) -> dict[str, str]:
 
 
 def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_directory() -> None:
-    (found,) = told("data-loss", restarted("/srv/data"))
+    (found,) = findings_of("data-loss", restarted("/srv/data"))
     assert found.cause == "empty-replica"
     assert "the old log is still in /mnt/data" in words(found).explanation
     assert any(step.startswith("Copy the directory of orders-0 in /mnt/data of broker 1") for step in words(found).next_steps)
@@ -151,6 +153,6 @@ def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_di
 def test_log_that_is_empty_in_the_same_directory_was_emptied(spelled: str) -> None:
     files = restarted("/mnt/data")
     files["broker-1/logs/server.log"] = files["broker-1/logs/server.log"].replace("log.dirs = /mnt/data", f"log.dirs = {spelled}")
-    (found,) = told("data-loss", files)
+    (found,) = findings_of("data-loss", files)
     assert "other log directories" not in words(found).summary
     assert not any("/mnt/data" in step for step in words(found).next_steps)

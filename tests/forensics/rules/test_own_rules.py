@@ -80,7 +80,7 @@ def test_a_rule_that_is_not_as_its_exemplars_say_is_named(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "text"),
     [
         ('level = "high"', 'levle = "high"', "key `levle` is not known (did you mean `level`?)"),
         ('level = "high"', "", "key `level` is missing"),
@@ -113,11 +113,11 @@ def test_a_rule_that_is_not_as_its_exemplars_say_is_named(tmp_path: Path) -> Non
         ("kind =", "kind", "not valid TOML"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_named_with_file_kind_and_key(before: str, after: str, told: str) -> None:
+def test_a_mistake_is_named_with_file_kind_and_key(before: str, after: str, text: str) -> None:
     with pytest.raises(ValueError, match="my") as error:
         own_rules.check([changed(before, after)])
-    assert told in str(error.value)
-    assert "own-storage-driver" not in after and ("not valid TOML" in told or "kind `" in str(error.value))
+    assert text in str(error.value)
+    assert "own-storage-driver" not in after and ("not valid TOML" in text or "kind `" in str(error.value))
 
 
 def test_two_files_with_one_kind_are_refused() -> None:

@@ -76,24 +76,24 @@ CASES = [(rule, exemplar) for rule in RULES for exemplar in exemplars_of(rule.ki
 
 @pytest.mark.parametrize(("rule", "exemplar"), CASES, ids=[f"{r.kind}/{e.name}" for r, e in CASES])
 def test_exemplar(rule: Rule, exemplar: Exemplar) -> None:
-    told = report(exemplar.files, exemplar.modified)
-    own = [f for f in told.findings if f.kind == rule.kind]
+    reported = report(exemplar.files, exemplar.modified)
+    own = [f for f in reported.findings if f.kind == rule.kind]
     if exemplar.found:
         assert [f for f in own if exemplar.shows(f)], f"{exemplar.fields} is not among {own}"
     else:
         assert own == []
-    assert of_report(told) == []
-    check_contradictions(f"{rule.kind}/{exemplar.name}", contradictions(told))
-    check_lines_are_understood(told, rule)
+    assert of_report(reported) == []
+    check_contradictions(f"{rule.kind}/{exemplar.name}", contradictions(reported))
+    check_lines_are_understood(reported, rule)
     check_quotes(own, exemplar)
     check_steps_of_several(own, rule)
     words_now, words_then = snapshots.of_findings(own), snapshots.sections(rule.kind).get(exemplar.name, "")
     assert words_now == words_then, "if these words are meant: python -m tests.forensics.words.snapshots"
 
 
-def check_lines_are_understood(told: Report, rule: Rule) -> None:
+def check_lines_are_understood(reported: Report, rule: Rule) -> None:
     """A near miss whose lines nobody reads would prove nothing."""
-    unread = [s.path for s in told.cluster.sources if s.unrecognised or s.kind in ("unknown", "text", "other-log")]
+    unread = [s.path for s in reported.cluster.sources if s.unrecognised or s.kind in ("unknown", "text", "other-log")]
     assert unread == [] or rule.kind == "unrecognised-lines"
 
 
@@ -173,15 +173,15 @@ def _shared_root(exemplar: Exemplar) -> str:
 
 def test_a_dead_broker_was_not_fenced_alive() -> None:
     """Brokers 2 and 3 were killed; the records that fence them lie in every broker's copy of the metadata log, theirs too."""
-    told = recorded.report("clean-failover-3.9.1-kraft")
-    assert [f.brokers for f in told.findings if f.kind == "broker-crash"] == [(2,), (3,)]
-    assert [f.brokers for f in told.findings if f.kind == "broker-fenced"] == []
+    reported = recorded.report("clean-failover-3.9.1-kraft")
+    assert [f.brokers for f in reported.findings if f.kind == "broker-crash"] == [(2,), (3,)]
+    assert [f.brokers for f in reported.findings if f.kind == "broker-fenced"] == []
 
 
 def test_nothing_judged_nothing_said() -> None:
-    told = report({})
-    assert told.findings == []
-    nothing = conclude((), told.cluster)
+    reported = report({})
+    assert reported.findings == []
+    nothing = conclude((), reported.cluster)
     assert (nothing.findings, nothing.incidents, list(nothing.partitions)) == ([], [], [])
 
 
@@ -241,9 +241,9 @@ def test_command_names_the_exemplars() -> None:
 def test_command_as_json() -> None:
     from forensics.commands.rules import command
 
-    told = json.loads(CliRunner().invoke(command, ["--json", "-"]).output)
-    assert [r["kind"] for r in told] == [r.kind for r in RULES]
-    assert all({e["found"] for e in r["exemplars"]} == {True, False} for r in told)
+    printed = json.loads(CliRunner().invoke(command, ["--json", "-"]).output)
+    assert [r["kind"] for r in printed] == [r.kind for r in RULES]
+    assert all({e["found"] for e in r["exemplars"]} == {True, False} for r in printed)
 
 
 def test_command_refuses_an_unknown_kind() -> None:

@@ -184,8 +184,8 @@ def test_directories_of_two_topics_of_one_name() -> None:
         **files(3, topic_id="aaaaaaaaRm6kXF7A4Vmvnw"),
     }
     found = compared(local.events_of_files(held))
-    told = {kind for r in found.listed for kind, _ in kinds(r)}
-    assert "old-generation" in told
+    claimed = {kind for r in found.listed for kind, _ in kinds(r)}
+    assert "old-generation" in claimed
     assert all(r["verdict"] == "odd" for r in found.listed if r["generation"] < 0)
 
 

@@ -64,12 +64,12 @@ def test_an_archive_has_the_digest_of_its_file_however_it_is_divided(
     monkeypatch.setattr(dividing, "UNIT_BYTES", range(1, 2) if shared else dividing.UNIT_BYTES)
     planned: list[Unit] = [hand for unit in units([str(path)]) for hand in hands(unit, 3 if shared else 1)]
     assert len(planned) > 1 or not shared or form == "server.log.gz"
-    told: list[tuple[str, int, str]] = []
+    stated: list[tuple[str, int, str]] = []
     for unit in random.Random(0).sample(planned, len(planned)):
-        for _, stream, _ in read_unit(unit, lambda member, _, size, sha256: told.append((member.path, size, sha256))):
+        for _, stream, _ in read_unit(unit, lambda member, _, size, sha256: stated.append((member.path, size, sha256))):
             if stream is not None:
                 stream.read(10)
-    assert told == [(form, path.stat().st_size, digest(path.read_bytes()))]
+    assert stated == [(form, path.stat().st_size, digest(path.read_bytes()))]
 
 
 def test_the_report_has_the_digest_of_each_file_and_archive(tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_evidence_is_opened_to_be_read_and_nothing_is_written_beside_it(tmp_path
 # verify
 
 
-def files(told: dict[str, str]) -> list[Sealed]:
-    return [Sealed(path, sha256) for path, sha256 in told.items()]
+def files(text: dict[str, str]) -> list[Sealed]:
+    return [Sealed(path, sha256) for path, sha256 in text.items()]
 
 
 def states(then: dict[str, str], now: dict[str, str]) -> dict[str, str]:
@@ -220,9 +220,9 @@ def test_verify_tells_a_third_party(kept: Path, tmp_path: Path) -> None:
     assert same.exit_code == 0
     assert "SAME." in same.stdout and "made on 20" in same.stdout and digest(BUNDLE.read_bytes()) in same.stdout
     other = BUNDLES / "acks1-failover-3.9.1-kraft.tar.gz"
-    told = CliRunner().invoke(cli, ["verify", str(kept), str(other), "--json", "-"])
-    assert told.exit_code == 1
-    document = json.loads(told.stdout)
+    printed = CliRunner().invoke(cli, ["verify", str(kept), str(other), "--json", "-"])
+    assert printed.exit_code == 1
+    document = json.loads(printed.stdout)
     assert not document["same"] and document["run"]["command"][0] == "kafka-forensics"
     assert {"missing", "additional"} <= {f["state"] for f in document["files"]}
     assert CliRunner().invoke(cli, ["verify", str(tmp_path), str(BUNDLE)]).exit_code == 2

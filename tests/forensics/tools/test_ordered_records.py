@@ -124,8 +124,8 @@ def test_an_earlier_copy_of_a_log_is_told_once(session: SparkSession, tmp_path: 
     expected = [r.decode().rstrip("\n") for f in only(whole, LOGS).values() for r in records(f.content)]
     assert Counter(r["text"] for r in rows) == Counter(expected)
     for path in only(whole, LOGS):
-        told = [r["text"] for r in rows if r["source"].partition("/")[2] == path]
-        assert told == [r.decode().rstrip("\n") for r in records(whole[path].content)]
+        stated = [r["text"] for r in rows if r["source"].partition("/")[2] == path]
+        assert stated == [r.decode().rstrip("\n") for r in records(whole[path].content)]
 
 
 def test_records_of_a_copy_with_other_times_have_those_of_the_log(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ _IN_EXCEPTION = {p.name for p in PATTERNS if getattr(p.expand, "__name__", "") =
 """Patterns that find an error of a log directory in the text of an exception, which a copy does not keep (docs/redacting.md)."""
 
 
-def told(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
+def statements(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
     """What lines state, names aside: these as their stand-ins."""
     known = {**names.known["topic"], **names.known["id"], **names.known["cluster"]} if names is not None else {}
     free = ("text", "byte", "value", "directory", "host")
@@ -90,7 +90,7 @@ def test_every_line_that_is_read_is_read_alike_with_other_names() -> None:
             rows = search_all(sample.line)
             names = names_of([*rows, {"event": "", "topic": "orders", "partition": 0}])
             anew = "".join(logs.log(io.BytesIO(sample.line.encode()), names, reading.taken(rows)))
-            assert told(search_all(anew)) == told(rows, names), anew
+            assert statements(search_all(anew)) == statements(rows, names), anew
             assert left_in(anew, names) is None
 
 
@@ -369,9 +369,9 @@ def test_the_findings_in_redacted_results_are_those_in_the_results(name: str, tm
     assert json.loads(out.read_text())["evidence"]["redacted"] and violations("report", [json.loads(out.read_text())]) == []
 
     redact_case(make_case(tmp_path / "a.case", recorded.events(name)), copy := tmp_path / "r.case", mapping, replace=True)
-    told = CaseInput(Case(copy))
-    found_in = told.conclusion(None)
-    report = Report(told.cluster, found_in.findings, with_facts(found_in.partitions, OF_REPORT), found_in.incidents)
+    statements = CaseInput(Case(copy))
+    found_in = statements.conclusion(None)
+    report = Report(statements.cluster, found_in.findings, with_facts(found_in.partitions, OF_REPORT), found_in.incidents)
     assert found(report.document(), names | json.loads(mapping.read_text())["names"]) == expected
 
     own = {*names["topic"], *names.get("group", ()), *names.get("transaction", ())}

@@ -48,7 +48,7 @@ def salvaged(name: str, directory: Path) -> tuple[list[Lot], list[str]]:
     return own, copy(units([str(BUNDLES / f"{name}.tar.gz")]), own, resolver.shown, directory)
 
 
-def told(own: list[Lot]) -> list[Row]:
+def rows_of(own: list[Lot]) -> list[Row]:
     problems: list[str] = []
     found = [row for lot in own for row in rows(lot, markers(own), problems)]
     assert not problems
@@ -60,7 +60,7 @@ def test_what_is_brought_back_is_what_clients_cannot_read_any_more(name: str, tm
     own, problems = salvaged(name, tmp_path)
     assert not problems
     for partition, loss in truth_of(name)["lost"].items():
-        mine = [r for r in told([lot for lot in own if lot.name == partition]) if r.control is None]
+        mine = [r for r in rows_of([lot for lot in own if lot.name == partition]) if r.control is None]
         assert [r.record.offset for r in mine] == sorted(r.record.offset for r in mine)
         lines = b"".join(b"%d %b\n" % (r.record.offset, r.record.value or b"") for r in mine)
         assert len(mine) == loss["acked_records"]
@@ -71,7 +71,7 @@ def test_what_is_brought_back_is_what_clients_cannot_read_any_more(name: str, tm
 @pytest.mark.parametrize("name", SAVED)
 def test_how_transactions_ended_and_who_sent_what(name: str, tmp_path: Path) -> None:
     own, _ = salvaged(name, tmp_path)
-    found = told(own)
+    found = rows_of(own)
     assert Counter(r.transaction for r in found if r.control is None and r.transaction) == {"committed": 20, "aborted": 10, "open": 10}
     assert sorted(r.control for r in found if r.control) == ["abort", "commit"]
     by_tag = {bytes(r.record.value or b"").split(b"|")[1].decode(): r.batch.codec for r in found if r.control is None}
@@ -100,7 +100,7 @@ def test_the_segments_hold_these_batches_and_no_others(name: str, tmp_path: Path
 @pytest.mark.parametrize("name", SAVED[:1])
 def test_json_lines_and_parquet_say_the_same_and_keys_only_says_no_value(name: str, tmp_path: Path) -> None:
     own, _ = salvaged(name, tmp_path)
-    found = told(own)
+    found = rows_of(own)
     for values in (True, False):
         lines, table = tmp_path / f"{values}.jsonl", tmp_path / f"{values}.parquet"
         for writer in (JsonLines(lines, values=values), Parquet(table, values=values)):

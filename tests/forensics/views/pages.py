@@ -41,8 +41,10 @@ def found(directory: Path, events: pa.Table, logs: Files | None = None) -> tuple
             _records({resolver.shown(path): text for path, text in (logs or {}).items()}),
         )
     case = CaseInput(Case(directory))
-    told = case.conclusion(None)
-    report = Report(case.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *case.paths))
+    concluded = case.conclusion(None)
+    report = Report(
+        case.cluster, concluded.findings, with_facts(concluded.partitions, OF_REPORT), concluded.incidents, ("analyze", *case.paths)
+    )
     return report, case
 
 

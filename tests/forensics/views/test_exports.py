@@ -107,9 +107,9 @@ def moment(at: str) -> str | None:
     return at[:19].replace(" ", "T") + "." + (at[20:23] if at[19:20] == "." else "000") + "Z"
 
 
-def of_sarif(told: str) -> Facts:
+def of_sarif(statement: str) -> Facts:
     found: Facts = {}
-    (run,) = json.loads(told)["runs"]
+    (run,) = json.loads(statement)["runs"]
     for result in run["results"]:
         more = result["properties"]
         own: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
@@ -120,9 +120,9 @@ def of_sarif(told: str) -> Facts:
     return found
 
 
-def of_timesketch(told: str) -> Facts:
+def of_timesketch(statement: str) -> Facts:
     found: Facts = {}
-    for row in map(json.loads, told.splitlines()):
+    for row in map(json.loads, statement.splitlines()):
         if not row["timestamp_desc"].startswith("Finding in") and "finding_id" in row:
             start, end = found[row["finding_id"]][2:4] if row["finding_id"] in found else (None, None)
             at = moment(row["datetime"]) if row["timestamp_desc"] != timesketch.NO_TIME else None
@@ -138,9 +138,9 @@ def of_timesketch(told: str) -> Facts:
     return found
 
 
-def of_perfetto(told: str) -> Facts:
+def of_perfetto(statement: str) -> Facts:
     found: Facts = {}
-    for event in json.loads(told)["traceEvents"]:
+    for event in json.loads(statement)["traceEvents"]:
         if event["ph"] == "b" and "finding" in event["args"]:
             args = event["args"]
             own: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
@@ -151,9 +151,9 @@ def of_perfetto(told: str) -> Facts:
     return found
 
 
-def of_markdown(told: str) -> tuple[set[tuple[str | None, ...]], dict[str, dict[str, Ranges]]]:
+def of_markdown(statement: str) -> tuple[set[tuple[str | None, ...]], dict[str, dict[str, Ranges]]]:
     """The findings without offsets, and those of losses."""
-    rows = [[c.strip(" `") for c in line[2:-2].split(" | ")] for line in told.splitlines() if line.startswith("| `")]
+    rows = [[c.strip(" `") for c in line[2:-2].split(" | ")] for line in statement.splitlines() if line.startswith("| `")]
     findings = {
         (r[0], r[3], r[1], *(moment(at) if at != "unknown" else None for at in r[4:6])) for r in rows if len(r) == 7 and r[1] in LEVELS
     }
@@ -167,12 +167,12 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 
 
 def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) -> None:
-    told, document = of_document(report), report.document()
+    stated, document = of_document(report), report.document()
     verdicts = {(p["topic"], p["partition"]): p["verdict"] for p in document["partitions"]}
-    assert of_sarif(text("sarif", report)) == told
-    assert of_perfetto(text("perfetto", report)) == told
+    assert of_sarif(text("sarif", report)) == stated
+    assert of_perfetto(text("perfetto", report)) == stated
     sketched = text("timesketch", report)
-    assert of_timesketch(sketched) == told
+    assert of_timesketch(sketched) == stated
     rows = [row for row in map(json.loads, sketched.splitlines()) if row["data_type"] == "kafka:forensics:verdict"]
     assert {(row["topic"], row["partition"]): row["verdict"] for row in rows} == verdicts
     states = {(b["id"], s["state"]) for b in document["cluster"]["brokers"] for s in b["states"] if s["start"] or s["end"]}
@@ -184,28 +184,28 @@ def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) ->
     assert run["properties"]["verdict"] == brief["verdict"]
     assert run["properties"]["partitions"] == [p for p in brief["partitions"] if p["verdict"] != "intact"]
     findings, losses = of_markdown(text("markdown", report))
-    assert findings == {(id_, *f[:4]) for id_, f in told.items()}
+    assert findings == {(id_, *f[:4]) for id_, f in stated.items()}
     in_parts = {f["id"]: parts_of(f) for f in document["findings"] if f["kind"] == "data-loss"}
     assert losses == in_parts
     own_tables = {name: table.to_pylist() for name, table in of_report(report.cluster, report.findings, report.incidents).items()}
     assert {
         f["id"]: (f["kind"], f["severity"], json_view.timestamp(f["start"]), json_view.timestamp(f["end"]))
         for f in own_tables["finding_details"]
-    } == {id_: f[:4] for id_, f in told.items()}
-    own: dict[str, dict[str, list[tuple[int, int | None]]]] = {id_: defaultdict(list) for id_ in told}
+    } == {id_: f[:4] for id_, f in stated.items()}
+    own: dict[str, dict[str, list[tuple[int, int | None]]]] = {id_: defaultdict(list) for id_ in stated}
     for p in own_tables["findings"]:
         if p["first_offset"] is not None:
             own[p["id"]][f"{p['topic']}-{p['partition']}"].append((p["first_offset"], p["end_offset"]))
-    assert {id_: in_order(ranges) for id_, ranges in own.items()} == {id_: f[4] for id_, f in told.items()} | in_parts
+    assert {id_: in_order(ranges) for id_, ranges in own.items()} == {id_: f[4] for id_, f in stated.items()} | in_parts
 
 
 # what the formats demand
 
 
 def test_sarif_is_what_its_schema_and_its_viewers_demand(report: Report) -> None:
-    told = json.loads(text("sarif", report))
-    assert sorted(map(str, SARIF.iter_errors(told))) == []
-    (run,) = told["runs"]
+    shown = json.loads(text("sarif", report))
+    assert sorted(map(str, SARIF.iter_errors(shown))) == []
+    (run,) = shown["runs"]
     kinds = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     for result, finding in zip(run["results"], report.document()["findings"], strict=True):
         assert kinds[result["ruleIndex"]] == result["ruleId"]
@@ -231,9 +231,9 @@ def test_timesketch_takes_every_line(report: Report) -> None:
 
 def test_perfetto_takes_every_event(report: Report) -> None:
     """As its importer does: X nests on its track, b and e are pairs, numbers are numbers, process and thread 0 are the kernel's."""
-    told = text("perfetto", report)
-    assert told.isascii()
-    trace = json.loads(told)
+    shown = text("perfetto", report)
+    assert shown.isascii()
+    trace = json.loads(shown)
     open_, spans, named = Counter[tuple[Any, ...]](), defaultdict(list), set()
     for event in trace["traceEvents"]:
         assert event["ph"] in "MCXbei" and event["name"] and event["pid"] > 0 < event["tid"]
@@ -259,8 +259,8 @@ def test_perfetto_takes_every_event(report: Report) -> None:
 
 
 def test_a_broker_with_id_0_and_what_has_no_time_are_told_too() -> None:
-    told = Report(Cluster(), [finding(brokers=(0,), start=None, end=None)], [])
-    assert of_perfetto(text("perfetto", told)) == of_timesketch(text("timesketch", told)) == of_document(told)
+    reported = Report(Cluster(), [finding(brokers=(0,), start=None, end=None)], [])
+    assert of_perfetto(text("perfetto", reported)) == of_timesketch(text("timesketch", reported)) == of_document(reported)
 
 
 # hostile text
@@ -290,8 +290,8 @@ ATTACKS = {
 
 
 def finding(**changes: Any) -> Finding:
-    told = {"brokers": (1,), "start": staged.START, "end": staged.START, "offsets": (Range(1, 5), Range(7, 8))}
-    return found.loss(**{**told, **changes})
+    stated = {"brokers": (1,), "start": staged.START, "end": staged.START, "offsets": (Range(1, 5), Range(7, 8))}
+    return found.loss(**{**stated, **changes})
 
 
 def forged(words: str) -> Report:
@@ -300,11 +300,11 @@ def forged(words: str) -> Report:
     place = Place(words, 0, 1, staged.START, None, (Range(1, 5),), True, (1,))
     quoted = (Evidence(words, 1, 1, words), Evidence(words, None, None, words))
     said = {"message": "evidence-gap/filtered", "values": values(reason=words, files=(words,))}
-    told = {**said, "evidence": quoted, "cause": words, "incident": words}
+    stated = {**said, "evidence": quoted, "cause": words, "incident": words}
     all_kinds = [
-        finding(topic=words, **told),
-        finding(topic=None, partition=None, places=(place, place), **told),
-        finding(kind="evidence-gap", **told),
+        finding(topic=words, **stated),
+        finding(topic=None, partition=None, places=(place, place), **stated),
+        finding(kind="evidence-gap", **stated),
     ]
     states = [
         {**dict.fromkeys(f.name for f in PARTITION), **found.state("unknown", why=words), "topic": words, "replicas": [1], "isr": [1]}
@@ -324,13 +324,13 @@ def strings(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("words", ATTACKS.values(), ids=ATTACKS)
 def test_hostile_text_is_text_in_json(words: str) -> None:
-    told = forged(words)
+    stated = forged(words)
     for name in ("sarif", "perfetto"):
-        found = set(strings(json.loads(text(name, told))))
+        found = set(strings(json.loads(text(name, stated))))
         assert any(clean(words) in s for s in found)
         assert all(clean(s) == s for s in found)
-    assert sorted(map(str, SARIF.iter_errors(json.loads(text("sarif", told))))) == []
-    lines = text("timesketch", told).split("\n")
+    assert sorted(map(str, SARIF.iter_errors(json.loads(text("sarif", stated))))) == []
+    lines = text("timesketch", stated).split("\n")
     assert all(clean(s) == s for line in lines[:-1] for s in strings(json.loads(line)))
     assert any(clean(words) in s for line in lines[:-1] for s in strings(json.loads(line)))
 
@@ -364,8 +364,8 @@ def test_hostile_text_is_text_in_markdown(words: str) -> None:
     assert Counter(c.type for c in inline if "open" in c.type) == Counter(
         c.type for t in harmless for c in t.children or () if "open" in c.type
     )
-    told = list(spoken(tokens))
-    assert sum(" ".join(clean(words).split()) in s for s in told) >= 10
+    stated = list(spoken(tokens))
+    assert sum(" ".join(clean(words).split()) in s for s in stated) >= 10
     for s in (c.content for c in inline if c.type == "text"):
         assert not re.search(r"(?i)https?://|www\.|@\w|#\d|GH-\d", s), "GitHub would make a link of it"
 

@@ -168,5 +168,5 @@ def test_the_only_replica_in_sync_is_named_while_it_leads(leader: int, listed: b
 
 def test_a_broker_that_no_line_names_is_a_broker_not_none() -> None:
     line = "[2026-11-21 02:10:00,000] ERROR Error while flushing log for t-0 in dir /data (kafka.server.LogDirFailureChannel)"
-    told = report(events_of_files({"server.log": f"{line}\njava.io.IOException: No space left on device\n"}))
-    assert told.headline.title.startswith("A broker found its disk full")
+    reported = report(events_of_files({"server.log": f"{line}\njava.io.IOException: No space left on device\n"}))
+    assert reported.headline.title.startswith("A broker found its disk full")

@@ -36,7 +36,7 @@ LARGEST = 1_500_000
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, CaseInput, str]:
+def of_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, CaseInput, str]:
     directory = tmp_path_factory.mktemp("page") / "a.case"
     report, case = found(directory, recorded.events(BUNDLE))
     return report, case, page(report, case)
@@ -59,8 +59,8 @@ def timeless(text: str) -> str:
     )
 
 
-def test_the_page_says_what_the_report_says(told: tuple[Report, CaseInput, str]) -> None:
-    report, _, text = told
+def test_the_page_says_what_the_report_says(of_page: tuple[Report, CaseInput, str]) -> None:
+    report, _, text = of_page
     document, parsed = report.document(), Parsed(text)
     shown, own = words(parsed.text), data(parsed)
     assert all(timeless(line.text) in timeless(shown) for line in report.headline.lines if line.label != "NOW")
@@ -95,8 +95,8 @@ def stamps(text: str) -> list[timedelta]:
     return [datetime.strptime(at[:8], "%H:%M:%S") - datetime(1900, 1, 1) for at in STAMP.findall(text)]
 
 
-def test_every_time_outside_of_quotes_is_in_the_zone_of_the_report(told: tuple[Report, CaseInput, str]) -> None:
-    report, case, text = told
+def test_every_time_outside_of_quotes_is_in_the_zone_of_the_report(of_page: tuple[Report, CaseInput, str]) -> None:
+    report, case, text = of_page
     utc = Parsed(text)
     shown = page(replace(report, zone=DisplayZone.named("Asia/Kathmandu")), case)
     zoned = Parsed(shown)
@@ -107,8 +107,8 @@ def test_every_time_outside_of_quotes_is_in_the_zone_of_the_report(told: tuple[R
     assert instants == [own.get("datetime") for tag, own in zoned.elements if tag == "time"]
 
 
-def test_the_day_is_named_once(told: tuple[Report, CaseInput, str]) -> None:
-    shown = told[2].split("<main")[1].split("</main>")[0]
+def test_the_day_is_named_once(of_page: tuple[Report, CaseInput, str]) -> None:
+    shown = of_page[2].split("<main")[1].split("</main>")[0]
     assert len(re.findall(r">20\d\d-\d\d-\d\d[ <]", shown)) == 1
 
 
@@ -127,8 +127,8 @@ def test_a_command_among_the_steps_is_set_off_and_obeys_nothing() -> None:
     assert Parsed(span).text == "From 2026-05-02 10:00:00 to 10:00:01, at 10:00:00"
 
 
-def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, CaseInput, str]) -> None:
-    report, _, text = told
+def test_what_a_finding_is_of_are_its_partitions(of_page: tuple[Report, CaseInput, str]) -> None:
+    report, _, text = of_page
     own, names = data(Parsed(text)), [(p["topic"], p["partition"]) for p in report.document()["partitions"]]
     for f in report.findings:
         runs = own["f"][f.id]
@@ -136,8 +136,8 @@ def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, CaseInput, 
         assert held == {(p.topic, p.partition) for p in f.places or (f,)} & {*names}
 
 
-def test_lost_ranges_and_truncations_are_drawn(told: tuple[Report, CaseInput, str]) -> None:
-    report, _, text = told
+def test_lost_ranges_and_truncations_are_drawn(of_page: tuple[Report, CaseInput, str]) -> None:
+    report, _, text = of_page
     own, partitions = data(Parsed(text)), report.document()["partitions"]
     lost = {(p.topic, p.partition): p for f in report.findings if f.kind == "data-loss" and f.committed for p in f.places or (f,)}
     assert lost
@@ -155,8 +155,8 @@ def proof_of(text: str, name: str) -> str:
     return text.split(f'id="p-{name}"')[1].split('class="pdetail"')[0].split('<details class="proof"')[1].split("</details>")[0]
 
 
-def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(told: tuple[Report, CaseInput, str]) -> None:
-    report, case, text = told
+def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(of_page: tuple[Report, CaseInput, str]) -> None:
+    report, case, text = of_page
     proof = proof_of(text, "fast-7")
     said = words(Parsed(proof).text)
     assert proof.startswith(" open>") and "Gone: offsets 40–79: committed, certain" in said
@@ -169,8 +169,8 @@ def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(told: tuple
     assert "end of evidence" in intact and "<pre>" not in intact
 
 
-def test_the_same_evidence_makes_the_same_small_page_that_loads_nothing(told: tuple[Report, CaseInput, str]) -> None:
-    report, case, text = told
+def test_the_same_evidence_makes_the_same_small_page_that_loads_nothing(of_page: tuple[Report, CaseInput, str]) -> None:
+    report, case, text = of_page
     assert page(report, case) == text
     assert len(text.encode()) < LARGEST
     parsed = Parsed(text)
@@ -221,11 +221,11 @@ def test_what_a_log_holds_is_text(tmp_path: Path) -> None:
 @settings(max_examples=40)
 @given(st.text())
 def test_data_are_no_markup_and_nothing_of_them_is_hidden(text: str) -> None:
-    told = block({"k": [text, None, 1, True]})
-    assert not re.search("[<>&\u2028\u2029]", told)
-    assert json.loads(told) == {"k": [visible(text), None, 1, True]}
+    of_page = block({"k": [text, None, 1, True]})
+    assert not re.search("[<>&\u2028\u2029]", of_page)
+    assert json.loads(of_page) == {"k": [visible(text), None, 1, True]}
     assert visible(visible(text)) == visible(text) and len(visible(text)) >= len(text)
-    told.encode()
+    of_page.encode()
 
 
 def test_of_many_nodes_those_are_drawn_to_which_something_happened(tmp_path: Path) -> None:
@@ -265,8 +265,8 @@ def test_lines_around_a_quote_are_those_of_the_log(tmp_path: Path) -> None:
         assert all(visible(logged[n - 1]).startswith(text) for n, text in lines)
 
 
-def test_the_command_writes_it_to_a_file_or_to_stdout(told: tuple[Report, CaseInput, str], tmp_path: Path) -> None:
-    _, case, text = told
+def test_the_command_writes_it_to_a_file_or_to_stdout(of_page: tuple[Report, CaseInput, str], tmp_path: Path) -> None:
+    _, case, text = of_page
     directory = str(case.case.directory)
     done = CliRunner().invoke(cli, ["report", directory, "--html", "-"])
     assert (done.exit_code, done.stdout) == (0, text)

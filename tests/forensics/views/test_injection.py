@@ -79,9 +79,9 @@ def files() -> Mapping[str, str | bytes]:
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> str:
     directory = tmp_path_factory.mktemp("cases") / "a.case"
-    told = files()
-    logs = {path: text for path, text in told.items() if path.endswith(".log")}
-    found(directory, table(told), logs)
+    stated = files()
+    logs = {path: text for path, text in stated.items() if path.endswith(".log")}
+    found(directory, table(stated), logs)
     return str(directory)
 
 
@@ -107,10 +107,10 @@ def called(*words: str) -> str:
 )
 def test_no_command_prints_what_a_terminal_obeys(case: str, words: str) -> None:
     name, *options = shlex.split(words)
-    told = called(name, case, *options)
-    assert told and OBEYED.search(told) is None, OBEYED.search(told)
+    printed = called(name, case, *options)
+    assert printed and OBEYED.search(printed) is None, OBEYED.search(printed)
     if "json" in words:
-        assert [json.loads(document) for document in ([told] if name != "merge" else told.split("\n")[:-1])]
+        assert [json.loads(document) for document in ([printed] if name != "merge" else printed.split("\n")[:-1])]
 
 
 @pytest.mark.parametrize("options", [(), ("--json", "-"), ("--markdown", "-")], ids=["text", "json", "markdown"])
@@ -132,8 +132,8 @@ def strings(value: Any, *path: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def test_addresses_in_sarif_are_of_files(case: str) -> None:
-    told = json.loads(called("report", case, "--sarif", "-"))
-    uris = {text for path, text in strings(told["runs"][0]["results"]) if path[-1] == "uri"}
+    printed = json.loads(called("report", case, "--sarif", "-"))
+    uris = {text for path, text in strings(printed["runs"][0]["results"]) if path[-1] == "uri"}
     assert uris
     for uri in uris:
         parts = urlsplit(uri)
@@ -141,8 +141,8 @@ def test_addresses_in_sarif_are_of_files(case: str) -> None:
 
 
 def test_markdown_has_no_markup_of_logs(case: str) -> None:
-    told = called("report", case, "--markdown", "-")
-    inline = [child for t in MarkdownIt("commonmark").enable("table").parse(told) for child in t.children or ()]
+    printed = called("report", case, "--markdown", "-")
+    inline = [child for t in MarkdownIt("commonmark").enable("table").parse(printed) for child in t.children or ()]
     assert {c.content for c in inline if c.type == "html_inline"} <= {"<!-- -->"}
     assert not {c.type for c in inline} & {"link_open", "image"}
 
@@ -216,16 +216,16 @@ def test_verify_and_redact_say_names_as_text(case: str, tmp_path: Path) -> None:
         (tmp_path / "evidence" / name / "core.bin").write_bytes(b"\x7fELF\x00\x01" * 9)
     for words in (["verify", case], ["verify", case, "--json", "-"], ["redact", "--out", str(tmp_path / "r\x1b[31m.tar.gz")]):
         at = 2 if words[0] == "verify" else 1
-        told = CliRunner(env={"COLUMNS": "120"}).invoke(cli, [*words[:at], str(tmp_path / "evidence"), *words[at:]])
-        assert told.stdout and OBEYED.search(told.output) is None, OBEYED.search(told.output)
+        printed = CliRunner(env={"COLUMNS": "120"}).invoke(cli, [*words[:at], str(tmp_path / "evidence"), *words[at:]])
+        assert printed.stdout and OBEYED.search(printed.output) is None, OBEYED.search(printed.output)
 
 
 def test_an_audits_screen_and_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Clusters({}, {a: a for a in ATTACKS}, list(ATTACKS))
+    stated = Clusters({}, {a: a for a in ATTACKS}, list(ATTACKS))
     out = Console(file=io.StringIO(), width=120)
-    clusters.show(told, out)
+    clusters.show(stated, out)
     assert OBEYED.search(out.file.getvalue()) is None  # type: ignore[attr-defined]
-    assert OBEYED.search(told.json()) is None
+    assert OBEYED.search(stated.json()) is None
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(evidence, "QUIET_S", 0)
@@ -254,6 +254,6 @@ def test_the_longest_topic_and_the_last_offset(tmp_path: Path, offset: int) -> N
     found(tmp_path / "a.case", table(story.files), story.files)
     name = f"{topic}-{2**31 - 1}"
     for words in (["timeline", "--topic", topic, "--partition", str(2**31 - 1)], ["report"], ["checkpoints"], ["report", "--html", "-"]):
-        told = called(words[0], str(tmp_path / "a.case"), *words[1:])
+        printed = called(words[0], str(tmp_path / "a.case"), *words[1:])
         if words[0] != "checkpoints":
-            assert name in re.sub(r"\s|[│┃|]", "", told), words
+            assert name in re.sub(r"\s|[│┃|]", "", printed), words

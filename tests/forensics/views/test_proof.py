@@ -208,9 +208,11 @@ def partitions(verdicts: Sequence[str], rows_each: int = 3) -> list[dict[str, An
     return [{"topic": "t", "partition": n, "verdict": v, "handovers": quoted} for n, v in enumerate(verdicts)]
 
 
-def as_rows(told: Sequence[Mapping[str, Any]]) -> Rows:
+def as_rows(statement: Sequence[Mapping[str, Any]]) -> Rows:
     return Rows(
-        pa.Table.from_pylist(list(told), schema=pa.schema([PARTITION.field(n) for n in ("topic", "partition", "verdict", "handovers")]))
+        pa.Table.from_pylist(
+            list(statement), schema=pa.schema([PARTITION.field(n) for n in ("topic", "partition", "verdict", "handovers")])
+        )
     )
 
 
@@ -226,11 +228,11 @@ def test_json_leaves_out_cells_that_say_nothing_and_the_evidence_of_what_is_inta
 
 def test_json_is_bounded_and_has_the_worst_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "MOST", 7)
-    told = partitions(["intact", "tail-cut", "unknown", "lost"])
-    for given in (told, as_rows(told)):
+    stated = partitions(["intact", "tail-cut", "unknown", "lost"])
+    for given in (stated, as_rows(stated)):
         found, left_out = of_report(given)
         assert ([rows is not None for rows in found], left_out) == ([False, False, True, True], 2)
-    old, left_out = of_report(as_rows([{**p, "handovers": None} for p in told]))
+    old, left_out = of_report(as_rows([{**p, "handovers": None} for p in stated]))
     assert (old, left_out) == ([None] * 4, 0)
 
 

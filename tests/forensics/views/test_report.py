@@ -357,11 +357,11 @@ def test_hostile_log_from_end_to_end() -> None:
     s.line(1, "state-change", 1, "INFO [Broker id=1] \x1b[2J[red]\u202eunknown to Kafka[/red] (state.change.logger)")
     from tests.forensics.staged import report
 
-    told = report(s.files)
-    (odd,) = [f for f in told.findings if f.kind == "unrecognised-lines"]
+    reported = report(s.files)
+    (odd,) = [f for f in reported.findings if f.kind == "unrecognised-lines"]
     assert "\x1b[2J" in odd.evidence[0].text, "the raw text is kept in the data"
-    assert "\x1b" not in text(told) and "\u202e" not in text(told)
-    json.loads(told.json())
+    assert "\x1b" not in text(reported) and "\u202e" not in text(reported)
+    json.loads(reported.json())
 
 
 def test_many_findings_of_a_kind_are_folded() -> None:
@@ -395,10 +395,10 @@ def test_no_first_screen_is_longer_than_a_screen(width: int) -> None:
 def test_a_harmless_place_is_told_once_with_all_its_offsets_and_a_harmful_one_each_time_with_when() -> None:
     times = (datetime(2026, 1, 1), datetime(2026, 1, 2))
     places = tuple(Place("t", 7, None, at, at, (Range(n, n + 1),), None) for n, at in enumerate(times))
-    told = [
+    stated = [
         finding(severity=s, topic=None, partition=None, offsets=(), start=times[0], end=times[0], places=places) for s in ("low", "high")
     ]
-    harmless, harmful = (f["places"] for f in Report(Cluster(), told, []).document()["findings"])
+    harmless, harmful = (f["places"] for f in Report(Cluster(), stated, []).document()["findings"])
     offsets = [{"start": 0, "end": 1}, {"start": 1, "end": 2}]
     assert [(p["topic"], p["partition"], p["offsets"], p["times"]) for p in harmless] == [("t", 7, offsets, 2)]
     assert [(p["offsets"], p.get("start")) for p in harmful] == [(offsets[:1], None), (offsets[1:], "2026-01-02T00:00:00.000Z")]

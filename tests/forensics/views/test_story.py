@@ -1,4 +1,4 @@
-"""A partition's story: what real clusters went through is told in the order of its cause, bounded, and shown safely."""
+"""A partition's story: what real clusters went through is reported in the order of its cause, bounded, and shown safely."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def story_of(bundle: str) -> tuple[pa.Table, Mapping[str, Any]]:
     return recorded.events(bundle), truth
 
 
-def told(bundle: str, name: str, wanted: Wanted = FOLDED) -> Rows:
+def entries_of(bundle: str, name: str, wanted: Wanted = FOLDED) -> Rows:
     return stories(story_of(bundle)[0], wanted)[name]
 
 
@@ -132,7 +132,7 @@ def test_epochs_rise_and_every_entry_carries_its_lanes(bundle: str) -> None:
 
 
 def test_the_deaths_of_brokers_stand_before_what_follows_from_them() -> None:
-    rows = told("unclean-election-2.8.2-zk", "orders-0")
+    rows = entries_of("unclean-election-2.8.2-zk", "orders-0")
     assert [r["broker"] for r in of(rows, "broker-died")] == [1, 3, 2]
     order = [r["kind"] for r in rows if r["kind"] in ("broker-died", "leader-change", "removal", "data-loss")]
     assert order == ["leader-change", "broker-died", "broker-died", "broker-died", "leader-change", "leader-change", "data-loss", "removal"]
@@ -146,7 +146,7 @@ def test_the_deaths_of_brokers_stand_before_what_follows_from_them() -> None:
 
 
 def test_a_rolling_restart_is_told_as_orderly() -> None:
-    rows = told("rolling-restart-2.8.2-zk", "inventory-2")
+    rows = entries_of("rolling-restart-2.8.2-zk", "inventory-2")
     assert [r["broker"] for r in of(rows, "broker-stopping")] == [1, 2, 3]
     assert [r["broker"] for r in of(rows, "broker-stopped")] == [1, 2, 3]
     assert not of(rows, "broker-died")
@@ -166,7 +166,7 @@ def test_the_same_topic_of_two_clusters_has_two_stories() -> None:
 
 
 def test_a_reassignment_gives_and_takes_lanes() -> None:
-    rows = told("reassignment-3.9.1-kraft", "profile-0")
+    rows = entries_of("reassignment-3.9.1-kraft", "profile-0")
     first, last = of(rows, "leader-change")[0], of(rows, "end")[0]
     assert (lanes(first)[1], lanes(first)[4]) == ("none", "leader")
     assert (lanes(last)[1], lanes(last)[4]) == ("leader", "none")
@@ -175,7 +175,7 @@ def test_a_reassignment_gives_and_takes_lanes() -> None:
 
 
 def test_a_topic_made_again_has_two_stories() -> None:
-    rows = told("delete-recreate-retention-2.8.2-zk", "staging-0")
+    rows = entries_of("delete-recreate-retention-2.8.2-zk", "staging-0")
     assert [g for g, _ in itertools.groupby(r["generation"] for r in rows)] == [-1, 0]
     assert [len(of([r for r in rows if r["generation"] == g], "topic-created")) for g in (-1, 0)] == [1, 1]
     before = [r for r in rows if r["generation"] == -1]
@@ -185,7 +185,7 @@ def test_a_topic_made_again_has_two_stories() -> None:
 
 
 def test_a_frozen_leader_is_lost_and_comes_back() -> None:
-    rows = told("zombie-leader-3.9.1-kraft", "sessions-0")
+    rows = entries_of("zombie-leader-3.9.1-kraft", "sessions-0")
     gone, back = of(rows, "broker-lost", "broker-back")
     assert (gone["broker"], lanes(gone)[2], lanes(back)[2]) == (2, "down", "out-of-sync")
     assert "session timeout" in gone["text"]
@@ -206,7 +206,7 @@ def test_a_failed_directory_is_its_brokers_whoever_tells_of_it(told_by: str) -> 
 
 
 def test_refused_writes_and_saved_disks() -> None:
-    rows = told("min-isr-2.8.2-zk", "billing-0")
+    rows = entries_of("min-isr-2.8.2-zk", "billing-0")
     refused = of(rows, "append-refused")
     assert (refused[0]["repeats"], refused[0]["broker"]) == (8, 2)
     assert refused[0]["last"] > refused[0]["first"]
@@ -216,13 +216,13 @@ def test_refused_writes_and_saved_disks() -> None:
 
 
 def test_other_zones_are_corrected() -> None:
-    rows = told("acks1-failover-zones-2.5.1-zk", "clicks-0")
+    rows = entries_of("acks1-failover-zones-2.5.1-zk", "clicks-0")
     times = [r["time"] for r in rows if r["time"] is not None]
     assert max(times) - min(times) < timedelta(minutes=2), "brokers in Kolkata and New York tell one story"
 
 
 def test_more_is_told_when_all_is_asked_for() -> None:
-    folded_rows, whole = (told("isr-flapping-2.4.1-zk", "events-0", Wanted(everything=every)) for every in (False, True))
+    folded_rows, whole = (entries_of("isr-flapping-2.4.1-zk", "events-0", Wanted(everything=every)) for every in (False, True))
     folds = of(folded_rows, "folded")
     assert len(folds) == 1
     assert folds[0]["first"] < folds[0]["last"]
@@ -234,16 +234,16 @@ def test_more_is_told_when_all_is_asked_for() -> None:
 
 def test_a_window_carries_the_lanes_into_it() -> None:
     since, until = datetime(2026, 11, 21, 1, 53, 40), datetime(2026, 11, 21, 1, 53, 45)
-    rows = told("unclean-election-2.8.2-zk", "orders-0", Wanted(since, until))
+    rows = entries_of("unclean-election-2.8.2-zk", "orders-0", Wanted(since, until))
     assert rows[0]["kind"] == "left-out"
     assert lanes(rows[0]) == {1: "out-of-sync", 2: "leader", 3: "out-of-sync"}
     assert all(since <= r["time"] <= until for r in rows if r["time"] is not None)
     assert of(rows, "data-loss")
-    beyond = told("unclean-election-2.8.2-zk", "orders-0", Wanted(since=datetime(2030, 1, 1)))
+    beyond = entries_of("unclean-election-2.8.2-zk", "orders-0", Wanted(since=datetime(2030, 1, 1)))
     assert not of(beyond, "leader-change")
     assert beyond[0]["kind"] == "left-out"
     assert beyond[0]["repeats"] > 20
-    early = told("unclean-election-2.8.2-zk", "orders-0", Wanted(until=since))
+    early = entries_of("unclean-election-2.8.2-zk", "orders-0", Wanted(until=since))
     assert [i for i, r in enumerate(early) if r["kind"] == "left-out"] == [len(early) - 5], "before the end and the disks"
 
 
@@ -346,7 +346,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(bundle: str, wid
 
 
 def test_a_story_as_it_is_pasted() -> None:
-    rows = told("unclean-election-2.8.2-zk", "orders-0")
+    rows = entries_of("unclean-election-2.8.2-zk", "orders-0")
     page = shown(rows, 80, name=("orders", 0))
     assert "\x1b" not in page, "no colour where there is no terminal"
     assert "01:53:40.751      4  ●     ┊  !! UNCLEAN ELECTION: broker 1 leads, it was not in" in page
@@ -356,7 +356,7 @@ def test_a_story_as_it_is_pasted() -> None:
 
 
 def test_ascii_where_the_output_is_no_unicode() -> None:
-    page = shown(told("unclean-election-2.8.2-zk", "orders-0"), encoding="ascii")
+    page = shown(entries_of("unclean-election-2.8.2-zk", "orders-0"), encoding="ascii")
     assert "01:53:40.751      4  @     :  !! UNCLEAN ELECTION" in page
     assert page.isascii()
 

@@ -45,9 +45,9 @@ def _lines(said: Words) -> Iterator[str]:
     yield from (f"  - {step}" for step in said.next_steps)
 
 
-def of_report(told: Report) -> str:
-    incidents = (block(f"incident {i.kind}, {i.severity}", of_incident(i)) for i in told.incidents)
-    return "\n".join((told.headline.summary + "\n", *incidents, of_findings(told.findings)))
+def of_report(reported: Report) -> str:
+    incidents = (block(f"incident {i.kind}, {i.severity}", of_incident(i)) for i in reported.incidents)
+    return "\n".join((reported.headline.summary + "\n", *incidents, of_findings(reported.findings)))
 
 
 def path_of(kind: str) -> Path:

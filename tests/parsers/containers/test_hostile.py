@@ -146,8 +146,8 @@ def test_problems_of_one_name_are_counted(tmp_path: Path, mode: str) -> None:
                 archive.writestr("server.log", LINE)
     else:
         out.write(tar({"server.log": LINE}).rstrip(b"\0").ljust(1024, b"\0") * 300)
-    told = events_of(put(tmp_path / "a.bin", out.getvalue()))
-    problems = [row for row in told.to_pylist() if row["event"] == "problem" and row["source"] == "server.log"]
+    printed = events_of(put(tmp_path / "a.bin", out.getvalue()))
+    problems = [row for row in printed.to_pylist() if row["event"] == "problem" and row["source"] == "server.log"]
     assert len(problems) == 51 and problems[-1]["text"] == "249 more problems of this kind"
 
 
@@ -189,8 +189,8 @@ def test_limits_are_given_by_name() -> None:
 def test_the_page_of_limits_has_them_all() -> None:
     page = (ROOT / "docs" / "hostile.md").read_text("utf-8")
     rows = [line.strip("|").split(" | ") for line in page.splitlines() if line.startswith("| `")]
-    told = {name.strip(" `"): (given([f"{name.strip(' `')}={value}"]), means.strip()) for name, value, means in rows}
-    assert told == {f.name: (DEFAULTS, f.metadata["means"]) for f in fields(Limits)}
+    stated = {name.strip(" `"): (given([f"{name.strip(' `')}={value}"]), means.strip()) for name, value, means in rows}
+    assert stated == {f.name: (DEFAULTS, f.metadata["means"]) for f in fields(Limits)}
 
 
 def test_limits_go_with_the_units_to_whoever_reads_them(tmp_path: Path) -> None:

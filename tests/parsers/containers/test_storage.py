@@ -72,8 +72,8 @@ def test_what_changed_since_it_was_listed_is_named(objects: Objects) -> None:
     planned = units([objects.spread("moving", {"a.log": LINE, "b.log": LINE, "c.log": LINE, "d.log": LINE})])
     objects.put("moving/b.log", LINE * 2)
     objects.delete("moving/c.log")
-    told = {member.path: problem for unit in planned for member, _, problem in read_unit(unit)}
-    assert told == {
+    read = {member.path: problem for unit in planned for member, _, problem in read_unit(unit)}
+    assert read == {
         "a.log": None,
         "b.log": f"b.log: cannot be opened: was changed since it was listed: it had {len(LINE)} bytes and has {2 * len(LINE)}",
         "c.log": "c.log: cannot be opened: is gone since it was listed",
@@ -133,10 +133,10 @@ def test_what_the_store_refuses_is_a_row_that_names_it(objects: Objects) -> None
     objects.before["refused/shut.log"] = lambda: 403
     rows = [row for unit in units([uri]) for batch in evidence.events(unit) for row in batch.to_pylist()]
     assert {row["source"] for row in rows if row["event"] == "source"} == {"server.log", "shut.log"}
-    (told,) = [row["text"] for row in rows if row["event"] == "problem"]
-    assert told.startswith("shut.log: ")
-    assert "ACCESS_DENIED" in told or "403" in told
-    assert "\n" not in told
+    (stated,) = [row["text"] for row in rows if row["event"] == "problem"]
+    assert stated.startswith("shut.log: ")
+    assert "ACCESS_DENIED" in stated or "403" in stated
+    assert "\n" not in stated
     assert SECRET not in str(rows)
 
 
@@ -164,8 +164,8 @@ def test_the_same_report_from_a_store(objects: Objects) -> None:
 
 def test_no_secret_is_in_what_a_command_says(objects: Objects) -> None:
     uri = objects.put("server.log", LINE)
-    told = local.events_of(uri)
-    opened = Opened([uri], Options(), lambda: told, *local.gathered(told), MagicMock(), MagicMock(), [])
+    read = local.events_of(uri)
+    opened = Opened([uri], Options(), lambda: read, *local.gathered(read), MagicMock(), MagicMock(), [])
     assert EvidenceInput(opened).paths == ["s3://evidence/server.log"]
     with pytest.raises(InvalidInput, match=r"^s3://evidence/nowhere: no such object or prefix; check the path$"):
         open_evidence([objects.uri("nowhere")], Progress())

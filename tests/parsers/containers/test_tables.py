@@ -43,9 +43,9 @@ def written(form: str) -> bytes:
 
 
 def facts(path: Path) -> list[dict[str, Any]]:
-    told = [row for row in events_of(path).to_pylist() if row["event"] not in ("source", "archive")]
-    assert all(row["event"] != "problem" for row in told)
-    return [{name: value for name, value in row.items() if name not in OF_PLACE} for row in told]
+    read = [row for row in events_of(path).to_pylist() if row["event"] not in ("source", "archive")]
+    assert all(row["event"] != "problem" for row in read)
+    return [{name: value for name, value in row.items() if name not in OF_PLACE} for row in read]
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "orc"])
@@ -64,13 +64,13 @@ def test_rows_of_a_table_are_those_of_json_lines(form: str, tmp_path: Path) -> N
 def test_a_table_that_is_cut_off_is_named(form: str, left: float, tmp_path: Path) -> None:
     content = written(form)
     (tmp_path / "logs.bin").write_bytes(content[: int(len(content) * left)])
-    told = events_of(tmp_path / "logs.bin").to_pylist()
-    assert [row["collected"]["problem"] for row in told if row["event"] == "source" and form in (row["collected"]["problem"] or "")]
+    read = events_of(tmp_path / "logs.bin").to_pylist()
+    assert [row["collected"]["problem"] for row in read if row["event"] == "source" and form in (row["collected"]["problem"] or "")]
 
 
 def test_a_table_of_a_case_is_not_evidence(tmp_path: Path) -> None:
     schema = pa.schema([pa.field("text", pa.string(), metadata={"doc": "the line"})])
     parquet.write_table(pa.table([[row["message"] for row in rows()]], schema=schema), tmp_path / "quotes.parquet")
-    told = events_of(tmp_path / "quotes.parquet").to_pylist()
-    assert {row["event"] for row in told} <= {"source", "problem", "archive"}
-    assert any("not evidence" in (row["collected"] or {}).get("problem", "") for row in told if row["event"] == "source")
+    read = events_of(tmp_path / "quotes.parquet").to_pylist()
+    assert {row["event"] for row in read} <= {"source", "problem", "archive"}
+    assert any("not evidence" in (row["collected"] or {}).get("problem", "") for row in read if row["event"] == "source")

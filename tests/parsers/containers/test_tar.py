@@ -85,9 +85,9 @@ def test_entries_are_replaced_across_the_units_of_a_tar(tmp_path: Path, monkeypa
     planned = units([str(put(tmp_path / "a.tar", appended(*parts)))])
     assert len(planned) > 3
     read_once = {m.path: s.read()[:1] for unit in planned for m, s, _ in read_unit(unit) if s is not None}
-    told = [p for unit in planned for _, s, p in read_unit(unit) if s is None]
+    rows = [p for unit in planned for _, s, p in read_unit(unit) if s is None]
     assert read_once == {f"{n % 15}.log": bytes([n]) for n in range(25, 40)}
-    assert len(told) == 25
+    assert len(rows) == 25
 
 
 def test_a_tar_in_an_archive_cannot_be_looked_ahead_in(tmp_path: Path) -> None:

@@ -58,12 +58,12 @@ def test_hands_of_a_compressed_tar_hold_every_member_once(tmp_path: Path, mode: 
     dealt = hands(unit, 3)
     assert len(dealt) == (3 if mode == "w:gz" else 1)
 
-    def told(*shares: Unit) -> list[tuple[str, bytes | None, str | None]]:
+    def stated(*shares: Unit) -> list[tuple[str, bytes | None, str | None]]:
         found = [(m.path, s.read() if s else None, p) for share in shares for m, s, p in read_unit(share)]
         return sorted(found, key=lambda one: (one[0], one[2] or ""))
 
-    assert told(*dealt) == told(unit)
-    sizes = [sum(len(content or b"") for _, content, _ in told(hand)) for hand in dealt]
+    assert stated(*dealt) == stated(unit)
+    sizes = [sum(len(content or b"") for _, content, _ in stated(hand)) for hand in dealt]
     assert max(sizes) - min(sizes) <= 60_000 or damage
 
 

@@ -36,8 +36,8 @@ def sized(data: bytes | None) -> bytes:
 
 
 def body(delta: int, record: BatchRecord, base_time: int) -> bytes:
-    told = zigzag(len(record.headers)) + b"".join(sized(k) + sized(v) for k, v in record.headers)
-    inner = b"\0" + zigzag(record.timestamp - base_time) + zigzag(delta) + sized(record.key) + sized(record.value) + told
+    encoded = zigzag(len(record.headers)) + b"".join(sized(k) + sized(v) for k, v in record.headers)
+    inner = b"\0" + zigzag(record.timestamp - base_time) + zigzag(delta) + sized(record.key) + sized(record.value) + encoded
     return zigzag(len(inner)) + inner
 
 
@@ -97,9 +97,9 @@ contents = st.lists(
 @settings(max_examples=60)
 @given(contents, st.sampled_from(CODECS))
 def test_records_come_back_as_they_were_written(
-    told: list[tuple[bytes | None, bytes | None, tuple[tuple[bytes, bytes | None], ...], int]], codec: str
+    lines: list[tuple[bytes | None, bytes | None, tuple[tuple[bytes, bytes | None], ...], int]], codec: str
 ) -> None:
-    wanted = [BatchRecord(100 + n, time, key, value, own, 5 + n) for n, (key, value, own, time) in enumerate(told)]
+    wanted = [BatchRecord(100 + n, time, key, value, own, 5 + n) for n, (key, value, own, time) in enumerate(lines)]
     payload = PACK[codec](b"".join(body(n, record, 1000) for n, record in enumerate(wanted)))
     assert read(v2(payload, len(wanted), codec, sequence=5)) == wanted
 

@@ -1,4 +1,4 @@
-"""Members of groups of each protocol, by what was assigned to them; nothing else that clients wrote into those records is told."""
+"""Members of groups of each protocol, by what was assigned to them; nothing else that clients wrote into those records is reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compact(data: str | bytes | None) -> bytes:
     return b"\0" if encoded is None else bytes([len(encoded) + 1]) + encoded
 
 
-def told(*records: tuple[bytes | None, bytes | None]) -> list[tuple[object, ...]]:
+def members_of(*records: tuple[bytes | None, bytes | None]) -> list[tuple[object, ...]]:
     found = rows(segment((0, records)), "group-member")
     assert SECRET not in str(found)
     return [(r["value"], r["topic"] or r["topic_id"], r["partition"], r["key"], r["host"], r["reason"]) for r in found]
@@ -52,8 +52,8 @@ def classic(version: int, kind: str = "consumer") -> bytes:
 @pytest.mark.parametrize("version", range(5))
 def test_members_of_the_classic_protocol(version: int) -> None:
     group = struct.pack(">h", 2) + text("billing")
-    assert told((group, classic(version))) == [("billing", "orders", n, "app-1", "host-of-app-1", "classic") for n in (0, 3)]
-    assert told((group, classic(version, "connect"))) == [] == told((group, None))
+    assert members_of((group, classic(version))) == [("billing", "orders", n, "app-1", "host-of-app-1", "classic") for n in (0, 3)]
+    assert members_of((group, classic(version, "connect"))) == [] == members_of((group, None))
 
 
 @pytest.mark.parametrize(("protocol", "kinds"), [("consumer", (5, 8)), ("share", (10, 14))])
@@ -64,8 +64,8 @@ def test_members_that_a_coordinator_assigns_partitions_to(protocol: str, kinds: 
     partitions = bytes([2]) + TOPIC.bytes + bytes([3]) + struct.pack(">ii", 0, 3) + b"\0"
     given_to = struct.pack(">hiib", 0, 4, 3, 1) + partitions + bytes([1, 0])
     topic_id = "EjRWeBI0VngSNFZ4EjRWeA"
-    assert told((member, who), (assigned, given_to)) == [("billing", topic_id, n, "app", "10.0.0.5", protocol) for n in (0, 3)]
-    assert told((assigned, given_to)) == [], "a member that nothing names"
+    assert members_of((member, who), (assigned, given_to)) == [("billing", topic_id, n, "app", "10.0.0.5", protocol) for n in (0, 3)]
+    assert members_of((assigned, given_to)) == [], "a member that nothing names"
 
 
 def test_a_record_of_a_group_that_cannot_be_is_told_and_commits_beside_it_are_read() -> None:

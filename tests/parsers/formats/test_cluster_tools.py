@@ -144,10 +144,10 @@ def test_what_the_reassignment_tool_says(line: str, expected: tuple[Any, ...]) -
 
 
 def test_the_list_of_running_reassignments() -> None:
-    told = facts(
+    shown = facts(
         b"Current partition reassignments:\nmoved-1: replicas: 1,2. adding: 2.\n", "replicas", "adding_replicas", "removing_replicas"
     )
-    assert told == [([1, 2], [2], [])]
+    assert shown == [([1, 2], [2], [])]
     assert facts(b"No partition reassignments found.\n") == []
 
 
@@ -198,8 +198,8 @@ def test_replicas_of_the_quorum() -> None:
         "observer",
         [{"broker": 2, "log_end_offset": 120, "last_caught_up_ms": 1795247020606}],
     )
-    told = [{"broker": 1, "log_end_offset": 116, "last_caught_up_ms": None}]
-    assert facts(REPLICATION_3_3, *names) == [("quorum-replica", 1, None, 116, 1, "follower", told)]
+    shown = [{"broker": 1, "log_end_offset": 116, "last_caught_up_ms": None}]
+    assert facts(REPLICATION_3_3, *names) == [("quorum-replica", 1, None, 116, 1, "follower", shown)]
     assert facts(REPLICATION_3_9.replace(b"\t", b"   "), *names) == facts(REPLICATION_3_9, *names)
 
 
@@ -257,8 +257,8 @@ def test_settings_through_zookeeper(line: bytes, topic: str | None, broker: int 
     ],
 )
 def test_offsets(path: str, expected: tuple[Any, ...]) -> None:
-    told = facts(b"a-b:1:233\nt:0:\n", "topic", "partition", "offset", "reason", "high_watermark", "log_start_offset", path=path)
-    assert told == [("a-b", 1, 233, *expected)]
+    shown = facts(b"a-b:1:233\nt:0:\n", "topic", "partition", "offset", "reason", "high_watermark", "log_start_offset", path=path)
+    assert shown == [("a-b", 1, 233, *expected)]
 
 
 def test_features_and_the_cluster_id() -> None:

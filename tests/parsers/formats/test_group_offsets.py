@@ -1,4 +1,4 @@
-"""Offset commits of every version, and which of a group's many commits are told."""
+"""Offset commits of every version, and which of a group's many commits are reported."""
 
 from __future__ import annotations
 
@@ -87,16 +87,16 @@ def test_told_is_where_a_group_turned_and_where_it_ended() -> None:
 
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.none() | st.integers(0, 9), st.integers(-1, 2)), min_size=1, max_size=300))
-def test_a_history_keeps_its_end_its_greatest_and_no_more_than_it_may(told: list[tuple[int | None, int]]) -> None:
+def test_a_history_keeps_its_end_its_greatest_and_no_more_than_it_may(stated: list[tuple[int | None, int]]) -> None:
     history = _History()
-    for at, (offset, epoch) in enumerate(told):
+    for at, (offset, epoch) in enumerate(stated):
         history.add(Commit(offset, epoch, at, 0))
     kept = list(history.commits())
     assert len(kept) <= MAX_KEPT + 1
-    assert (kept[-1].offset, kept[-1].leader_epoch) == told[-1]
+    assert (kept[-1].offset, kept[-1].leader_epoch) == stated[-1]
     assert [c.timestamp for c in kept] == sorted(c.timestamp for c in kept)
     if len(kept) < MAX_KEPT:
-        assert {c.offset for c in kept if c.offset is not None} >= {max((o for o, _ in told if o is not None), default=None)} - {None}
+        assert {c.offset for c in kept if c.offset is not None} >= {max((o for o, _ in stated if o is not None), default=None)} - {None}
 
 
 @settings(max_examples=200)

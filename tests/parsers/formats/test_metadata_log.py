@@ -363,11 +363,11 @@ def test_aborted_transaction_gives_nothing() -> None:
 
 
 def test_transaction_that_leaves_the_file() -> None:
-    told, topic = rows(log(BEGIN, TOPIC))
-    assert (told["reason"], topic["event"]) == ("metadata-transaction", "metadata-topic")
-    assert "begun at offset 100" in told["text"]
-    topic, told = rows(log(TOPIC, ABORT))
-    assert (topic["event"], told["reason"], told["metadata_offset"]) == ("metadata-topic", "metadata-transaction", 101)
+    read, topic = rows(log(BEGIN, TOPIC))
+    assert (read["reason"], topic["event"]) == ("metadata-transaction", "metadata-topic")
+    assert "begun at offset 100" in read["text"]
+    topic, read = rows(log(TOPIC, ABORT))
+    assert (topic["event"], read["reason"], read["metadata_offset"]) == ("metadata-topic", "metadata-transaction", 101)
     assert kinds(rows(log(TOPIC, END))) == ["metadata-topic"]
 
 
@@ -405,9 +405,9 @@ def test_codec_nobody_knows() -> None:
 def test_flipped_bit_loses_one_batch_and_says_so() -> None:
     data = bytearray(log(TOPIC) + log(partition(), base=101) + log(change(), base=102))
     data[len(log(TOPIC)) + 70] ^= 1
-    topic, told, changed = rows(bytes(data))
+    topic, stated, changed = rows(bytes(data))
     assert (topic["event"], changed["event"]) == ("metadata-topic", "metadata-partition-change")
-    assert (told["event"], told["reason"], told["byte"]) == ("problem", "crc", len(log(TOPIC)))
+    assert (stated["event"], stated["reason"], stated["byte"]) == ("problem", "crc", len(log(TOPIC)))
 
 
 def test_truncated_real_log() -> None:

@@ -29,8 +29,8 @@ def value(kind: int, start: int, spans: Spans = (), *, early: bool = False, epoc
     head = struct.pack(">h", 0) + (struct.pack(">H", 1) if early else struct.pack(">i", 1))
     head += (struct.pack(">i", 0) if kind == 0 else b"") + struct.pack(">iq", epoch, start)
     times = struct.pack(">qq", 1_795_000_000_000, 1_795_000_000_001) if kind == 0 and not early else b""
-    told = b"".join(struct.pack(">qqbh", first, last, state, 1) + b"\0" for first, last, state in spans)
-    return head + times + bytes([len(spans) + 1]) + told + (b"\1\0\4" + struct.pack(">i", 9) if tag else b"\0")
+    encoded = b"".join(struct.pack(">qqbh", first, last, state, 1) + b"\0" for first, last, state in spans)
+    return head + times + bytes([len(spans) + 1]) + encoded + (b"\1\0\4" + struct.pack(">i", 9) if tag else b"\0")
 
 
 def rows(records: Sequence[tuple[bytes | None, bytes | None]], event: str = "group-commit") -> list[Row]:
@@ -39,16 +39,16 @@ def rows(records: Sequence[tuple[bytes | None, bytes | None]], event: str = "gro
     return [r for r in found if r["event"] == event]
 
 
-def stands(*told: tuple[int, int, Spans], early: bool = False) -> tuple[int, int | None]:
+def stands(*stated: tuple[int, int, Spans], early: bool = False) -> tuple[int, int | None]:
     """Position, and how many above are done, after such snapshots and updates."""
-    last = rows([(key(kind), value(kind, start, spans, early=early)) for kind, start, spans in told])[-1]
+    last = rows([(key(kind), value(kind, start, spans, early=early)) for kind, start, spans in stated])[-1]
     assert (last["value"], last["topic_id"], last["partition"], last["leader_epoch"]) == ("workers", "EjRWeBI0VngSNFZ4EjRWeA", 3, 5)
     return last["offset"], last["count"]
 
 
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize(
-    ("told", "position"),
+    ("stated", "position"),
     [
         ([(0, 40, ())], (40, None)),
         ([(0, 0, [(0, 99, ACKNOWLEDGED), (100, 109, ARCHIVED), (110, 119, AVAILABLE), (120, 124, ACKNOWLEDGED)])], (110, 5)),
@@ -59,9 +59,9 @@ def stands(*told: tuple[int, int, Spans], early: bool = False) -> tuple[int, int
     ],
 )
 def test_a_position_is_what_was_finished_without_a_gap(
-    told: list[tuple[int, int, Spans]], position: tuple[int, int | None], early: bool
+    stated: list[tuple[int, int, Spans]], position: tuple[int, int | None], early: bool
 ) -> None:
-    assert stands(*told, early=early) == position
+    assert stands(*stated, early=early) == position
 
 
 def test_what_tells_no_position_gives_none() -> None:
@@ -73,5 +73,5 @@ def test_what_tells_no_position_gives_none() -> None:
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 2), st.none() | st.binary(max_size=70)), max_size=4), st.integers(0, 1))
-def test_any_records_give_rows(told: list[tuple[int, bytes | None]], kind: int) -> None:
-    rows([(key(n), v) for n, v in told] + [(key(kind), value(kind, 3) + (v or b"")) for _, v in told])
+def test_any_records_give_rows(stated: list[tuple[int, bytes | None]], kind: int) -> None:
+    rows([(key(n), v) for n, v in stated] + [(key(kind), value(kind, 3) + (v or b"")) for _, v in stated])

@@ -33,33 +33,33 @@ def value(version: int, state: int, partitions: Partitions | None, producer: int
     flexible = version == 1
     head = struct.pack(">hqhib", version, producer, 3, 60_000, state)
     if partitions is None:
-        told = b"\0" if flexible else struct.pack(">i", -1)
+        encoded = b"\0" if flexible else struct.pack(">i", -1)
     elif flexible:
         each = [compact(t) + bytes([len(ids) + 1]) + b"".join(struct.pack(">i", i) for i in ids) + b"\0" for t, ids in partitions]
-        told = bytes([len(partitions) + 1]) + b"".join(each)
+        encoded = bytes([len(partitions) + 1]) + b"".join(each)
     else:
-        told = struct.pack(">i", len(partitions)) + b"".join(
+        encoded = struct.pack(">i", len(partitions)) + b"".join(
             text(t) + struct.pack(">i", len(i)) + b"".join(struct.pack(">i", n) for n in i) for t, i in partitions
         )
-    return head + told + struct.pack(">qq", AT, AT - 5) + (b"\0" if flexible else b"")
+    return head + encoded + struct.pack(">qq", AT, AT - 5) + (b"\0" if flexible else b"")
 
 
-def rows(told: Sequence[tuple[bytes | None, bytes | None]], event: str = "transaction-state") -> list[Row]:
-    payload = b"".join(body(n, BatchRecord(0, 1000, k, v), 1000) for n, (k, v) in enumerate(told))
-    found = list(read_segment(io.BytesIO(v2(payload, len(told))), MEMBER))
+def rows(lines: Sequence[tuple[bytes | None, bytes | None]], event: str = "transaction-state") -> list[Row]:
+    payload = b"".join(body(n, BatchRecord(0, 1000, k, v), 1000) for n, (k, v) in enumerate(lines))
+    found = list(read_segment(io.BytesIO(v2(payload, len(lines))), MEMBER))
     kept(found)
     return [r for r in found if r["event"] == event]
 
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_partitions_are_those_of_all_transactions_and_the_state_is_the_last(version: int) -> None:
-    told = [
+    stated = [
         (key(), value(version, 1, [("orders", [0, 2])])),
         (key(), value(version, 4, [])),
         (key(), value(version, 1, [("ledger", [1])])),
         (key(), value(version, 5, None)),
     ]
-    found = rows(told)
+    found = rows(stated)
     assert [(r["topic"], r["partition"], r["value"], r["count"], r["reason"]) for r in found] == [
         (topic, partition, "payments-1", 7, "CompleteAbort") for topic, partition in (("orders", 0), ("orders", 2), ("ledger", 1))
     ]
@@ -73,6 +73,6 @@ def test_what_is_not_known_is_told_and_a_tombstone_is_nothing() -> None:
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.none() | st.binary(max_size=30), st.none() | st.binary(max_size=60)), max_size=4), st.integers(0, 2))
-def test_any_records_give_rows(told: list[tuple[bytes | None, bytes | None]], version: int) -> None:
-    rows(told)
-    rows([(key(), struct.pack(">h", version) + (v or b"")) for _, v in told])
+def test_any_records_give_rows(lines: list[tuple[bytes | None, bytes | None]], version: int) -> None:
+    rows(lines)
+    rows([(key(), struct.pack(">h", version) + (v or b"")) for _, v in lines])

@@ -21,7 +21,7 @@ from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.records import records
 from parsers.schemas import Member, Row
-from tests.support.told import one_by_one
+from tests.support.events import one_by_one
 
 BEGIN = datetime(2026, 11, 20, 22, 15, 38, 147000)
 TRACE = "\njava.io.IOException: Connection to 2 was disconnected\n\tat org.apache.kafka.clients.X.y(X.java:1)"
@@ -279,10 +279,10 @@ def test_file_that_changes_its_layout(parts: Sequence[str]) -> None:
     size = 40 // len(parts)
     text = [line for at, form in enumerate(parts) for line in lines(form)[at * size : (at + 1) * size]]
     own = lines(OWN)[: size * len(parts)]
-    rows, told = read("\n".join(text)), read("\n".join(own))
+    rows, stated = read("\n".join(text)), read("\n".join(own))
     assert problems(rows) == []
     assert [(fact(row), row.get("time"), row.get("line")) for row in rows[:-1]] == [
-        (fact(row), row.get("time"), row.get("line")) for row in told[:-1]
+        (fact(row), row.get("time"), row.get("line")) for row in stated[:-1]
     ]
     assert LEARNED in (learned(rows) or "").splitlines()
 
@@ -328,8 +328,8 @@ def test_layout_without_a_date_is_told() -> None:
 def test_the_time_is_the_one_next_to_the_words_of_the_writer(pasted: str) -> None:
     """The time before it is that of a paste, the same in all lines."""
     own = lines("[{time}] {level} {message} ({logger})")
-    rows, told = read("\n".join(pasted.format(line) for line in own)), read("\n".join(own))
-    assert [(fact(row), row.get("time")) for row in rows[:-1]] == [(fact(row), row.get("time")) for row in told[:-1]]
+    rows, stated = read("\n".join(pasted.format(line) for line in own)), read("\n".join(own))
+    assert [(fact(row), row.get("time")) for row in rows[:-1]] == [(fact(row), row.get("time")) for row in stated[:-1]]
 
 
 @pytest.mark.parametrize(
@@ -342,9 +342,9 @@ def test_the_time_is_the_one_next_to_the_words_of_the_writer(pasted: str) -> Non
 )
 def test_scripts_that_start_kafka_print_no_lines_of_kafka(line: str) -> None:
     own = lines(OWN)
-    rows, told = read("\n".join([*own[:20], line, *own[20:]])), read("\n".join(own))
-    assert problems(rows) == [] and rows[-1]["collected"]["unrecognised"] == told[-1]["collected"]["unrecognised"]
-    assert [(fact(row), row.get("time")) for row in rows[:-1]] == [(fact(row), row.get("time")) for row in told[:-1]]
+    rows, stated = read("\n".join([*own[:20], line, *own[20:]])), read("\n".join(own))
+    assert problems(rows) == [] and rows[-1]["collected"]["unrecognised"] == stated[-1]["collected"]["unrecognised"]
+    assert [(fact(row), row.get("time")) for row in rows[:-1]] == [(fact(row), row.get("time")) for row in stated[:-1]]
 
 
 def test_relevant_lines_in_no_layout_are_counted_and_told() -> None:

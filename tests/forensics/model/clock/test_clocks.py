@@ -370,8 +370,8 @@ def test_records_of_the_metadata_log_against_lines() -> None:
     ]
     lines = [event("broker-registered", 100, -18000, broker=1, broker_epoch=7, reason="decided")]
     found = {(r.earlier, r.later): r for r in relations([*records, *own, *lines], {})}
-    told = found[(Subject(100, "utc"), Subject(1))]
-    assert (told.low, told.best, told.high) == (HOUR_MS - 20, HOUR_MS + 10, HOUR_MS + 40)
+    claimed = found[(Subject(100, "utc"), Subject(1))]
+    assert (claimed.low, claimed.best, claimed.high) == (HOUR_MS - 20, HOUR_MS + 10, HOUR_MS + 40)
     assert found[(Subject(100, "utc"), Subject(100))].best == -5 * HOUR_MS
 
 
@@ -595,8 +595,8 @@ def test_files_rolled_in_between_tell_the_change() -> None:
 def test_writers_of_one_log_in_two_zones_take_turns() -> None:
     jumps = [Jump(27, after(0), after(-7200 + 111)), Jump(76, after(-7200 + 284), after(300)), Jump(82, after(300), after(-7200 + 306))]
     before = [(27, 2 * HOUR_MS), (76, 0), (82, 2 * HOUR_MS)]
-    told = [(s.line, s.before_ms) for s in offset_changes(jumps, 2 * HOUR_MS, (90, after(-7200 + 400)))]
-    assert told == [*before, (91, 0)]
+    stated = [(s.line, s.before_ms) for s in offset_changes(jumps, 2 * HOUR_MS, (90, after(-7200 + 400)))]
+    assert stated == [*before, (91, 0)]
     assert [(s.line, s.before_ms) for s in offset_changes(jumps, 2 * HOUR_MS, (90, after(600)))] == [*before, (90, 0)]
 
 
@@ -642,8 +642,8 @@ def test_any_jumps_are_looked_at(jumps: list[Jump], offset: int) -> None:
 
 def start(seconds: float, hours: float, late: float = 0.01, *, line: int = 100) -> PrintedUtc:
     """A process that took the time `seconds` after noon and told it so much later, by a clock in such a zone."""
-    told = after(seconds + late + 3600 * hours)
-    return PrintedUtc(after(seconds), told, line, told - timedelta(seconds=2))
+    stated = after(seconds + late + 3600 * hours)
+    return PrintedUtc(after(seconds), stated, line, stated - timedelta(seconds=2))
 
 
 def started(*starts: PrintedUtc, source: str = "server.log", modified: datetime | None = None, last: float = 0) -> ClockEvidence:
@@ -664,17 +664,17 @@ def test_time_told_far_from_its_line_tells_no_zone(late: float) -> None:
 
 def test_zone_told_overrules_times_of_an_archive_in_that_zone() -> None:
     """zip keeps the machine's own time of day."""
-    told = started(start(0, 5.5), modified=after(5.5 * 3600), last=5.5 * 3600)
-    assert anchor([told]) == ClockOffset(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)
+    assigned = started(start(0, 5.5), modified=after(5.5 * 3600), last=5.5 * 3600)
+    assert anchor([assigned]) == ClockOffset(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)
     (clock,) = estimate({1: ClockOffset(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)}).values()
     assert (clock.zone_minutes, clock.skew_ms, clock.files_ms, clock.basis) == (330, 0, 330 * MINUTE_MS, "start")
-    assert changes([told], 330 * MINUTE_MS, 330 * MINUTE_MS) == ()
+    assert changes([assigned], 330 * MINUTE_MS, 330 * MINUTE_MS) == ()
 
 
 def test_zone_an_hour_from_that_of_the_archives_times_is_no_change() -> None:
-    told = started(start(0, 1), modified=after(3600), last=3600)
-    assert anchor([told]) == ClockOffset(HOUR_MS, NOISE_MS, "start", files_ms=HOUR_MS)
-    assert changes([told], HOUR_MS, HOUR_MS) == ()
+    assigned = started(start(0, 1), modified=after(3600), last=3600)
+    assert anchor([assigned]) == ClockOffset(HOUR_MS, NOISE_MS, "start", files_ms=HOUR_MS)
+    assert changes([assigned], HOUR_MS, HOUR_MS) == ()
 
 
 def test_modification_times_that_agree_are_the_machines_own() -> None:

@@ -101,14 +101,14 @@ def test_storage_formatted_with_the_same_id_is_another_cluster() -> None:
 
 
 def test_an_old_controllers_late_orders_are_no_loss() -> None:
-    told = [*start(1, 0, "A"), ordered(1, 1, 1), ordered(1, 5, 2), ordered(1, 6, 1), ordered(1, 7, 2), ordered(1, 9, 3)]
-    assert cluster_history(told).ids == ("A",)
+    events = [*start(1, 0, "A"), ordered(1, 1, 1), ordered(1, 5, 2), ordered(1, 6, 1), ordered(1, 7, 2), ordered(1, 9, 3)]
+    assert cluster_history(events).ids == ("A",)
 
 
 def test_nodes_without_ids_are_together_by_what_they_heard_at_one_moment() -> None:
     """Broker 3's server.log is not there: by its controllers it is in B all the time, though A's broker lived then, too."""
-    told = [*start(1, 0, "A"), elected(1, 0.2, 1), *start(2, 0.5, "B"), elected(2, 0.7, 4), ordered(3, 0.71, 4), ordered(3, 9, 5)]
-    found = cluster_history([*told, elected(2, 9, 5)])
+    events = [*start(1, 0, "A"), elected(1, 0.2, 1), *start(2, 0.5, "B"), elected(2, 0.7, 4), ordered(3, 0.71, 4), ordered(3, 9, 5)]
+    found = cluster_history([*events, elected(2, 9, 5)])
     assert [found.ids[n] for n in where(found, 3, 5)] == ["B"]
 
 
@@ -142,8 +142,8 @@ LIFE: Sequence[Event] = (
 
 
 @given(st.permutations(LIFE))
-def test_the_order_of_files_changes_nothing(told: Sequence[Event]) -> None:
-    assert cluster_history(told) == cluster_history(LIFE)
+def test_the_order_of_files_changes_nothing(stated: Sequence[Event]) -> None:
+    assert cluster_history(stated) == cluster_history(LIFE)
 
 
 def registered(node: int, minutes: float) -> Event:
@@ -163,9 +163,9 @@ def test_a_broker_that_outlived_its_cluster_is_in_the_next_one_from_its_new_regi
 
 
 def test_a_clock_that_was_set_back_does_not_make_a_cluster() -> None:
-    told = [*start(1, 0, "A"), elected(1, 1, 1), elected(1, 20, 2), *start(1, 30, "A"), elected(1, 30.2, 3)]
-    for e in told[-3:]:
+    events = [*start(1, 0, "A"), elected(1, 1, 1), elected(1, 20, 2), *start(1, 30, "A"), elected(1, 30.2, 3)]
+    for e in events[-3:]:
         e.at = at(10)
-    latest = {id(e): at(20) for e in told[-3:]}
-    assert cluster_history(told, latest=latest).ids == ("A",)
-    assert len(cluster_history(told).ids) == 2, "by their times alone the third epoch is before the second"
+    latest = {id(e): at(20) for e in events[-3:]}
+    assert cluster_history(events, latest=latest).ids == ("A",)
+    assert len(cluster_history(events).ids) == 2, "by their times alone the third epoch is before the second"

@@ -18,9 +18,9 @@ def owner(path: str, *clues: Clues) -> Owner:
 
 
 def test_content_counts_before_the_path() -> None:
-    told = identify([Clues("broker-7/logs/server.log", (3,))])
-    assert told.owners["broker-7/logs/server.log"] == Owner(3, "")
-    assert told.conflicts == []
+    read = identify([Clues("broker-7/logs/server.log", (3,))])
+    assert read.owners["broker-7/logs/server.log"] == Owner(3, "")
+    assert read.conflicts == []
 
 
 def test_most_frequent_node_of_a_source_counts() -> None:
@@ -54,16 +54,16 @@ def test_describe_output_beside_the_brokers_is_nobodys() -> None:
 
 
 def test_directories_of_any_name_are_collections() -> None:
-    told = identify(
+    read = identify(
         [Clues(f"dump/{name}/{f}", (n,)) for n, name in ((1, "iris"), (2, "rose")) for f in ("logs/server.log", "d/meta.properties")]
     )
-    assert set(told.owners.values()) == {Owner(1, "dump/iris"), Owner(2, "dump/rose")}
+    assert set(read.owners.values()) == {Owner(1, "dump/iris"), Owner(2, "dump/rose")}
 
 
 def test_log_among_another_nodes_files_is_a_conflict() -> None:
-    told = identify([Clues("broker-1/data/meta.properties", (1,), True), Clues("broker-1/logs/server.log", (2,))])
-    assert told.owners["broker-1/logs/server.log"].node == 2
-    assert told.conflicts == [Conflict("broker-1/logs/server.log", 2, 1)]
+    read = identify([Clues("broker-1/data/meta.properties", (1,), True), Clues("broker-1/logs/server.log", (2,))])
+    assert read.owners["broker-1/logs/server.log"].node == 2
+    assert read.conflicts == [Conflict("broker-1/logs/server.log", 2, 1)]
 
 
 def test_log_that_names_its_own_node_second_is_no_conflict() -> None:
@@ -78,9 +78,9 @@ def copies(*others: Clues) -> list[Clues]:
 
 @pytest.mark.parametrize("others", [(), (Clues("all/broker-2/logs/server.log", (2,)),)], ids=["alone", "with others"])
 def test_copy_taken_before_is_another_collection(others: tuple[Clues, ...]) -> None:
-    told = identify(copies(*others))
-    assert {o.collection for o in told.owners.values() if o.node == 1} == {"all/before-restart", "all/broker-1"}
-    for path, own in told.owners.items():
+    read = identify(copies(*others))
+    assert {o.collection for o in read.owners.values() if o.node == 1} == {"all/before-restart", "all/broker-1"}
+    for path, own in read.owners.items():
         assert path.startswith(own.collection + "/")
 
 
@@ -92,8 +92,8 @@ def test_two_log_directories_of_one_broker_are_one_collection() -> None:
         "b/d2/meta.properties",
         "b/server.log",
     ]
-    told = identify(Clues(p, (1,)) for p in paths)
-    assert len({o.collection for o in told.owners.values()}) == 1
+    read = identify(Clues(p, (1,)) for p in paths)
+    assert len({o.collection for o in read.owners.values()}) == 1
 
 
 @pytest.mark.parametrize("name", ["last-replica-standing-2.8.2-zk", "last-replica-standing-3.9.1-kraft"])
@@ -116,8 +116,8 @@ def test_twenty_thousand_sources_take_a_few_looks_each(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(identity, "_parents", counted)
     clues = [Clues(f"{top}/data/t-{p}/leader-epoch-checkpoint") for top in ("old/iris", "new/iris") for p in range(10_000)]
-    told = identify([*clues, Clues("old/iris/data/meta.properties", (1,), True), Clues("new/iris/data/meta.properties", (1,), True)])
-    assert set(told.owners.values()) == {Owner(1, "old"), Owner(1, "new")}
+    read = identify([*clues, Clues("old/iris/data/meta.properties", (1,), True), Clues("new/iris/data/meta.properties", (1,), True)])
+    assert set(read.owners.values()) == {Owner(1, "old"), Owner(1, "new")}
     assert looks < 40 * len(clues)
 
 
@@ -168,14 +168,14 @@ def test_neighbour_in_the_same_directory_does_not_speak_for_another_broker() -> 
 
 
 def test_names_on_the_level_where_brokers_part_are_theirs() -> None:
-    told = [Clues("logs/iris/server.log", (1,)), Clues("logs/rose/server.log", (2,))]
-    assert owner("data/rose/t-0/leader-epoch-checkpoint", *told).node == 2
-    assert owner("data/fern/t-0/leader-epoch-checkpoint", *told).node is None
+    assigned = [Clues("logs/iris/server.log", (1,)), Clues("logs/rose/server.log", (2,))]
+    assert owner("data/rose/t-0/leader-epoch-checkpoint", *assigned).node == 2
+    assert owner("data/fern/t-0/leader-epoch-checkpoint", *assigned).node is None
 
 
 def test_name_of_a_kind_of_file_is_nobodys() -> None:
-    told = [Clues("iris/data/meta.properties", (1,), True), Clues("iris/logs/server.log", (1,)), Clues("rose/logs/server.log", (2,))]
-    assert owner("fern/data/t-0/leader-epoch-checkpoint", *told).node is None
+    assigned = [Clues("iris/data/meta.properties", (1,), True), Clues("iris/logs/server.log", (1,)), Clues("rose/logs/server.log", (2,))]
+    assert owner("fern/data/t-0/leader-epoch-checkpoint", *assigned).node is None
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ DISK = ("data/meta.properties", "data/t-0/leader-epoch-checkpoint")
 
 def laid(*places: str) -> set[str]:
     """Collections of broker 1 whose files lie at these places, another broker beside it."""
-    told = identify([*(Clues(p, (1,)) for p in places), Clues("elsewhere/broker-2/server.log", (2,))])
-    return {o.collection for o in told.owners.values() if o.node == 1}
+    read = identify([*(Clues(p, (1,)) for p in places), Clues("elsewhere/broker-2/server.log", (2,))])
+    return {o.collection for o in read.owners.values() if o.node == 1}
 
 
 def test_logs_and_disks_in_different_trees_are_one_collection() -> None:
@@ -232,9 +232,9 @@ def test_copies_in_different_trees_are_two() -> None:
 
 def test_logs_join_the_copy_they_lie_nearest_to() -> None:
     places = [f"{top}/disks/iris/{f}" for top in ("monday", "tuesday") for f in DISK]
-    told = identify([*(Clues(p, (1,)) for p in places), Clues("tuesday/logs/iris/server.log", (1,)), Clues("tuesday/rose/x.log", (2,))])
-    assert told.owners["tuesday/logs/iris/server.log"].collection == told.owners[places[2]].collection
-    assert told.owners[places[0]].collection != told.owners[places[2]].collection
+    read = identify([*(Clues(p, (1,)) for p in places), Clues("tuesday/logs/iris/server.log", (1,)), Clues("tuesday/rose/x.log", (2,))])
+    assert read.owners["tuesday/logs/iris/server.log"].collection == read.owners[places[2]].collection
+    assert read.owners[places[0]].collection != read.owners[places[2]].collection
 
 
 PATHS = st.text("ab01-/._kafr", max_size=30).map(lambda p: p.strip("/") or "x")
@@ -244,9 +244,9 @@ PATHS = st.text("ab01-/._kafr", max_size=30).map(lambda p: p.strip("/") or "x")
 @given(st.lists(st.tuples(PATHS, st.lists(st.integers(0, 2**31 - 1), max_size=2), st.booleans()), max_size=12))
 def test_any_paths_have_an_owner_and_the_order_is_nothing(found: list[tuple[str, list[int], bool]]) -> None:
     clues = list({path: Clues(path, tuple(nodes), sure) for path, nodes, sure in found}.values())
-    told = identify(clues)
-    assert told == identify(clues[::-1])
-    assert set(told.owners) == {c.path for c in clues}
+    read = identify(clues)
+    assert read == identify(clues[::-1])
+    assert set(read.owners) == {c.path for c in clues}
     for clue in clues:
         if clue.nodes:
-            assert told.owners[clue.path].node == clue.nodes[0]
+            assert read.owners[clue.path].node == clue.nodes[0]

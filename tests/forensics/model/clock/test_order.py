@@ -55,8 +55,8 @@ KINDS = ["log-load", "leader-start", "follower-start", "truncation", "isr-shrink
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from("abc"), st.integers(-2, 2)), max_size=30))
-def test_no_file_is_reordered_and_nothing_is_lost(told: list[tuple[str, str, int]]) -> None:
-    events = [event(kind, source, line, seconds) for line, (kind, source, seconds) in enumerate(told)]
+def test_no_file_is_reordered_and_nothing_is_lost(stated: list[tuple[str, str, int]]) -> None:
+    events = [event(kind, source, line, seconds) for line, (kind, source, seconds) in enumerate(stated)]
     ordered = file_order(reversed(events))
     assert sorted(e.line or 0 for e in ordered) == list(range(len(events)))
     for source in "abc":

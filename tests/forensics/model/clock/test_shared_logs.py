@@ -27,15 +27,15 @@ def started(node: int) -> dict[str, Any]:
     return {"event": "broker-started", "node": node}
 
 
-def rows(*told: tuple[float, dict[str, Any]], source: str = SERVER) -> list[dict[str, Any]]:
+def rows(*given: tuple[float, dict[str, Any]], source: str = SERVER) -> list[dict[str, Any]]:
     """Rows of a log, a line each, by the seconds after noon."""
     empty = {"source": source, "byte": None, "node": None, "key": None, "value": None, "text": None}
-    return [{**empty, "line": n, "time": NOON + timedelta(seconds=s), **row} for n, (s, row) in enumerate(told, 1)]
+    return [{**empty, "line": n, "time": NOON + timedelta(seconds=s), **row} for n, (s, row) in enumerate(given, 1)]
 
 
-def starts(*told: tuple[float, dict[str, Any]]) -> dict[int, int]:
+def starts(*given: tuple[float, dict[str, Any]]) -> dict[int, int]:
     """Whose each line that begins a process is."""
-    found: Sequence[StartLines] = shared_logs(rows(*told), {SERVER: (1, 2)}).starts[SERVER]
+    found: Sequence[StartLines] = shared_logs(rows(*given), {SERVER: (1, 2)}).starts[SERVER]
     return {start.begin: start.node for start in found}
 
 
@@ -44,8 +44,8 @@ def test_start_is_of_the_broker_that_tells_its_settings_next() -> None:
 
 
 def test_settings_are_told_twice_and_name_one_start() -> None:
-    told = [(0.0, STARTING), (0.1, STARTING), (1.0, settings(1)), (1.1, settings(1)), (1.2, settings(2)), (1.3, settings(2))]
-    assert starts(*told) == {1: 1, 2: 2}
+    events = [(0.0, STARTING), (0.1, STARTING), (1.0, settings(1)), (1.1, settings(1)), (1.2, settings(2)), (1.3, settings(2))]
+    assert starts(*events) == {1: 1, 2: 2}
 
 
 def test_starts_at_a_time_are_of_those_named_after_in_their_order() -> None:
@@ -72,22 +72,22 @@ def test_line_that_stands_in_one_brokers_own_log_is_its_own() -> None:
     assert found[-1] == StartLines(1, 2, 2)
     both = rows((0, said), source="one.log")
     known = {SERVER: (1, 2), "one.log": (1,), "two.log": (2,)}
-    told = shared_logs([*shared, *own, *both], known, {SERVER: 1, "one.log": 1, "two.log": 2}).starts[SERVER]
-    assert StartLines(1, 2, 2) not in told
+    stated = shared_logs([*shared, *own, *both], known, {SERVER: 1, "one.log": 1, "two.log": 2}).starts[SERVER]
+    assert StartLines(1, 2, 2) not in stated
 
 
 @pytest.mark.parametrize("end", ["broker-stopping", "broker-stopped"])
 def test_a_broker_that_failed_to_start_may_start_again_at_once(end: str) -> None:
-    told = [(0, STARTING), (1, settings(1)), (2, {"event": end, "node": 1}), (5, STARTING), (6, settings(1)), (7, started(1))]
-    assert starts(*told) == {1: 1, 4: 1}
+    events = [(0, STARTING), (1, settings(1)), (2, {"event": end, "node": 1}), (5, STARTING), (6, settings(1)), (7, started(1))]
+    assert starts(*events) == {1: 1, 4: 1}
 
 
 def test_a_directory_of_two_brokers_is_that_of_the_last_one_that_was_started_with_it() -> None:
-    told = rows(
+    read = rows(
         (0, {"event": "config", "node": 1, "key": "log.dirs", "value": "/data"}),
         (9, {"event": "config", "node": 2, "key": "log.dirs", "value": "/data,/more"}),
     )
-    found = shared_logs(told, {SERVER: (1, 2)})
+    found = shared_logs(read, {SERVER: (1, 2)})
     assert found.directories == {"/more": 2}
     assert found.turns[SERVER] == (Turn(1, "/data", 1), Turn(2, "/data", 2))
     empty = dict.fromkeys(schemas.EVENTS.names)

@@ -64,9 +64,9 @@ def timeline(*states: State) -> PartitionTimeline:
     return PartitionTimeline("t", 1, 0, states=list(states))
 
 
-def row(number: int, *told: tuple[float, int, int | None], **fields: Any) -> dict[str, Any]:
+def row(number: int, *stated: tuple[float, int, int | None], **fields: Any) -> dict[str, Any]:
     """A row of judge.PARTITION with what balance reads of it."""
-    made = [{"at": at(s), "leader": leader, "preferred": preferred} for s, leader, preferred in told]
+    made = [{"at": at(s), "leader": leader, "preferred": preferred} for s, leader, preferred in stated]
     empty: dict[str, Any] = {"replicas": [], "isr": [], "leader": None, "sizes": [], "traffic": [], "statement": None}
     return {"topic": "t", "partition": number, "steps": made, **empty, **fields}
 
@@ -159,8 +159,8 @@ def test_an_unknown_assignment_counts_for_nobody() -> None:
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 3), st.none() | st.integers(1, 3)), max_size=4), max_size=6))
 @settings(max_examples=50)
-def test_what_holds_at_the_end_is_the_last_of_all(told: list[list[tuple[int, int, int | None]]]) -> None:
-    rows = [row(n, *sorted(own, key=lambda s: s[0])) for n, own in enumerate(told)]
+def test_what_holds_at_the_end_is_the_last_of_all(stated: list[list[tuple[int, int, int | None]]]) -> None:
+    rows = [row(n, *sorted(own, key=lambda s: s[0])) for n, own in enumerate(stated)]
     last = {b: (points[-1].preferred, points[-1].elsewhere) for b, points in ratios(rows).items() if points[-1].preferred}
     assert last == {b: (now.preferred, now.elsewhere) for b, now in at_end(rows).items()}
 
@@ -174,10 +174,10 @@ def test_since_when() -> None:
 
 def test_a_series_is_cut_and_keeps_its_ends() -> None:
     points = [Ratio(at(s), 9, s % 9) for s in range(5000)]
-    told = thinned(points)
-    assert len(told) <= MAX_POINTS
-    assert (told[0], told[-1]) == (points[0], points[-1])
-    assert [p.at for p in told] == sorted(p.at for p in told if p.at)
+    stated = thinned(points)
+    assert len(stated) <= MAX_POINTS
+    assert (stated[0], stated[-1]) == (points[0], points[-1])
+    assert [p.at for p in stated] == sorted(p.at for p in stated if p.at)
     assert len(thinned([Ratio(None, 1, n) for n in range(900)])) == MAX_POINTS
 
 
@@ -195,22 +195,22 @@ def test_steps_tell_changes_only_and_the_last_ones() -> None:
 
 
 def test_a_later_describe_is_the_last_step() -> None:
-    told = timeline(state(0, 1))
+    seen = timeline(state(0, 1))
     event = Event(event="describe-partition", source="d", line=1, at=at(60))
-    told.snapshots = [Snapshot(3, (3,), (1, 2, 3), at(-60), event), Snapshot(2, (2, 1), (1, 2, 3), at(60), event)]
-    assert [s["leader"] for s in steps(told)] == [1, 2]
+    seen.snapshots = [Snapshot(3, (3,), (1, 2, 3), at(-60), event), Snapshot(2, (2, 1), (1, 2, 3), at(60), event)]
+    assert [s["leader"] for s in steps(seen)] == [1, 2]
 
 
 def test_a_set_of_replicas_has_no_first_one() -> None:
     """0.10 brokers print what is a set; who created the partition, or described it, knows the order."""
-    told = timeline(state(0, 3))
+    seen = timeline(state(0, 3))
     sent = Event(event="partition-state", source="log", line=1, replicas=[1, 2, 3], unordered=True)
-    told.orders = Orders([sent])
-    assert [s["preferred"] for s in steps(told)] == [None]
-    told.orders = Orders([sent, Event(event="partition-transition", source="log", line=2, replicas=[3, 2, 1])])
-    assert [s["preferred"] for s in steps(told)] == [3]
-    told.orders = Orders([Event(event="partition-state", source="log", line=1, replicas=[1, 2, 3])])
-    assert [s["preferred"] for s in steps(told)] == [1], "from 0.11 on it is a list"
+    seen.orders = Orders([sent])
+    assert [s["preferred"] for s in steps(seen)] == [None]
+    seen.orders = Orders([sent, Event(event="partition-transition", source="log", line=2, replicas=[3, 2, 1])])
+    assert [s["preferred"] for s in steps(seen)] == [3]
+    seen.orders = Orders([Event(event="partition-state", source="log", line=1, replicas=[1, 2, 3])])
+    assert [s["preferred"] for s in steps(seen)] == [1], "from 0.11 on it is a list"
 
 
 def test_factor() -> None:
@@ -220,13 +220,13 @@ def test_factor() -> None:
 
 
 def test_sizes_are_those_told_last() -> None:
-    told = timeline(state(0, 1))
-    told.events = [
+    seen = timeline(state(0, 1))
+    seen.events = [
         Event(event="replica-size", broker=1, directory="/a", bytes=10, at=at(0)),
         Event(event="replica-size", broker=1, directory="/a", bytes=30, at=at(9)),
         Event(event="replica-size", broker=2, directory="/b", bytes=-1, at=at(9)),
     ]
-    assert sizes(told) == [{"broker": 1, "directory": "/a", "bytes": 30}]
+    assert sizes(seen) == [{"broker": 1, "directory": "/a", "bytes": 30}]
 
 
 def batch(first: int, last: int, epoch: int, seconds: float, size: int = 100) -> dict[str, Any]:
@@ -235,11 +235,11 @@ def batch(first: int, last: int, epoch: int, seconds: float, size: int = 100) ->
 
 
 def written(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    told = timeline(state(0, 1), state(60, 2))
-    told.terms = [Term(n, 0, leader, None, None, None, "at-least", None, at(60 * n), ()) for n, leader in ((0, 1), (1, 2))]
+    seen = timeline(state(0, 1), state(60, 2))
+    seen.terms = [Term(n, 0, leader, None, None, None, "at-least", None, at(60 * n), ()) for n, leader in ((0, 1), (1, 2))]
     segment = Event(event="segment", source="2/t-1/0.log", offset=0, batches=batches)
-    told.collected_logs = {2: Disk(2, "2", segments=[segment], log_end_offset=100)}
-    return traffic(told)
+    seen.collected_logs = {2: Disk(2, "2", segments=[segment], log_end_offset=100)}
+    return traffic(seen)
 
 
 def test_traffic_is_of_the_leader_of_the_epoch() -> None:
@@ -301,12 +301,12 @@ def test_a_broker_that_is_down_is_not_compared() -> None:
 def test_a_metric_counts_only_when_it_is_known_of_all() -> None:
     cluster = brokers(1, 2)
     cluster.measures = [Measure(1, "cpu", 50, 1, "m.csv", 2, 0, None)]
-    told = [row(0, replicas=[1, 2], isr=[1, 2], leader=1, sizes=[{"broker": 1, "directory": "/d", "bytes": 5}])]
-    assert set(metrics(cluster, told)) == {"partitions", "leaders"}
+    rows = [row(0, replicas=[1, 2], isr=[1, 2], leader=1, sizes=[{"broker": 1, "directory": "/d", "bytes": 5}])]
+    assert set(metrics(cluster, rows)) == {"partitions", "leaders"}
     cluster.measures = [*cluster.measures, Measure(2, "cpu", 30, 1, "m.csv", 3, 9, None)]
-    told[0]["sizes"].append({"broker": 2, "directory": "/d", "bytes": 7})
-    assert metrics(cluster, told)["cpu"] == {1: 50, 2: 30}
-    assert metrics(cluster, told)["bytes on disk"] == {1: 5, 2: 7}
+    rows[0]["sizes"].append({"broker": 2, "directory": "/d", "bytes": 7})
+    assert metrics(cluster, rows)["cpu"] == {1: 50, 2: 30}
+    assert metrics(cluster, rows)["bytes on disk"] == {1: 5, 2: 7}
 
 
 def test_segments_that_were_collected_are_the_bytes_on_disk() -> None:
@@ -354,8 +354,8 @@ def describe(*lines: str) -> dict[str, str]:
 
 
 def test_load_imbalance_names_its_numbers() -> None:
-    told = report({"load-metrics.csv": "broker,cpu\n1,3346\n2,2746\n3,2100\n4,1808\n"})
-    (found,) = of(told, "load-imbalance")
+    reported = report({"load-metrics.csv": "broker,cpu\n1,3346\n2,2746\n3,2100\n4,1808\n"})
+    (found,) = of(reported, "load-imbalance")
     assert found.brokers == (1, 4, 3) and found.severity == "low"
     assert "broker 1 carries 33.5% of the load, 34% above the mean of 4 brokers; most uneven: cpu" in words(found).summary
     assert "0.0595" in words(found).explanation and "0.0250" in words(found).explanation
@@ -364,16 +364,16 @@ def test_load_imbalance_names_its_numbers() -> None:
 
 
 def test_partitions_on_one_broker() -> None:
-    told = report(describe(*["Leader: 1\tReplicas: 1\tIsr: 1"] * 6, "Leader: 2\tReplicas: 2\tIsr: 2"))
-    (found,) = of(told, "load-imbalance")
+    reported = report(describe(*["Leader: 1\tReplicas: 1\tIsr: 1"] * 6, "Leader: 2\tReplicas: 2\tIsr: 2"))
+    (found,) = of(reported, "load-imbalance")
     assert found.brokers[0] in (1, 2) and "partitions" in words(found).explanation
 
 
 def test_leaders_away_from_home_are_no_imbalance_of_load() -> None:
     lines = ["Leader: 1\tReplicas: 1,2\tIsr: 1,2"] * 4 + ["Leader: 1\tReplicas: 2,1\tIsr: 1,2"] * 4
-    told = report(describe(*lines))
-    assert of(told, "load-imbalance") == []
-    (found,) = of(told, "leader-imbalance")
+    reported = report(describe(*lines))
+    assert of(reported, "load-imbalance") == []
+    (found,) = of(reported, "leader-imbalance")
     assert found.brokers == (2,) and "4 of its 4 preferred partitions" in words(found).summary
 
 
@@ -421,9 +421,9 @@ def test_the_limit_is_as_set() -> None:
 
 
 def test_document() -> None:
-    told = report({"load-metrics.csv": EVEN, **describe("Leader: 1\tReplicas: 2,1\tIsr: 1,2")}).document()["cluster"]["balance"]
-    (broker,) = told["leaders"]["brokers"]
+    reported = report({"load-metrics.csv": EVEN, **describe("Leader: 1\tReplicas: 2,1\tIsr: 1,2")}).document()["cluster"]["balance"]
+    (broker,) = reported["leaders"]["brokers"]
     assert (broker["broker"], broker["preferred"], broker["elsewhere"], broker["ratio"]) == (2, 1, 1, 1.0)
-    assert told["leaders"]["limit"] == 0.1
-    assert {b["broker"]: b["metrics"]["cpu"] for b in told["load"]["brokers"]} == {b: pytest.approx(1 / 3, abs=1e-6) for b in (1, 2, 3)}
-    assert told["bytes_in"] == {"interval_seconds": INTERVAL_S, "brokers": []}
+    assert reported["leaders"]["limit"] == 0.1
+    assert {b["broker"]: b["metrics"]["cpu"] for b in reported["load"]["brokers"]} == {b: pytest.approx(1 / 3, abs=1e-6) for b in (1, 2, 3)}
+    assert reported["bytes_in"] == {"interval_seconds": INTERVAL_S, "brokers": []}

@@ -26,25 +26,25 @@ def batch(*rows: dict[str, object]) -> pa.RecordBatch:
 
 def test_time_of_lines_is_corrected_and_that_of_files_is_not() -> None:
     known = EventResolver(nodes={"a": 1}, collections={"a": "top"}, offsets_ms={"a": 3_600_000}, topics={})
-    told = known.apply(batch(*({"source": "a", "time": START, "clock": c, "event": "segment"} for c in ("line", "mtime", None))))
-    assert told.schema.equals(IDENTIFIED)
-    assert told.column("at").to_pylist() == [START - timedelta(hours=1), START, START]
-    assert told.column("writer").to_pylist() == [1, 1, 1]
-    assert told.column("collection").to_pylist() == ["top"] * 3
+    events = known.apply(batch(*({"source": "a", "time": START, "clock": c, "event": "segment"} for c in ("line", "mtime", None))))
+    assert events.schema.equals(IDENTIFIED)
+    assert events.column("at").to_pylist() == [START - timedelta(hours=1), START, START]
+    assert events.column("writer").to_pylist() == [1, 1, 1]
+    assert events.column("collection").to_pylist() == ["top"] * 3
 
 
 def test_source_of_nobody_is_that_of_the_node_its_line_names() -> None:
     known = EventResolver(nodes={"a": None}, collections={}, offsets_ms={}, topics={})
-    told = known.apply(batch({"source": "a", "node": 5, "event": "segment"}, {"source": "unheard", "event": "segment"}))
-    assert told.column("writer").to_pylist() == [5, None]
+    events = known.apply(batch({"source": "a", "node": 5, "event": "segment"}, {"source": "unheard", "event": "segment"}))
+    assert events.column("writer").to_pylist() == [5, None]
 
 
 def test_topic_ids_become_names_and_the_shared_root_is_left_out() -> None:
     known = EventResolver(nodes={}, collections={}, offsets_ms={}, topics={"id1": "clicks"}, root="dump/")
     ids: list[dict[str, object]] = [{"topic_id": "id1"}, {"topic_id": "id2"}, {"topic_id": None}, {"topic": "named", "topic_id": "id1"}]
-    told = known.apply(batch(*({"source": "dump/a", "event": "segment", **i} for i in ids)))
-    assert told.column("topic").to_pylist() == ["clicks", None, None, "named"]
-    assert set(told.column("source").to_pylist()) == {"a"}
+    events = known.apply(batch(*({"source": "dump/a", "event": "segment", **i} for i in ids)))
+    assert events.column("topic").to_pylist() == ["clicks", None, None, "named"]
+    assert set(events.column("source").to_pylist()) == {"a"}
 
 
 def test_empty_evidence_is_an_empty_cluster() -> None:

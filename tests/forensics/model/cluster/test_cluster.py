@@ -18,10 +18,10 @@ NOON = datetime(2026, 11, 21, 12)
 
 def lived(*kinds: str | tuple[str, dict[str, Any]]) -> list[BrokerRun]:
     """Lives from kinds of events a second apart."""
-    told = [k if isinstance(k, tuple) else (k, {}) for k in kinds]
+    stated = [k if isinstance(k, tuple) else (k, {}) for k in kinds]
     events = [
         Event(**{"event": k, "line": i + 1, "at": NOON + timedelta(seconds=i), "writer": 1, "source": "server.log", **f})
-        for i, (k, f) in enumerate(told)
+        for i, (k, f) in enumerate(stated)
     ]
     return broker_runs(1, events)
 
@@ -64,9 +64,9 @@ HANDED_OVER = ("controlled-shutdown", {"reason": "done"})
     ],
 )
 def test_stop_that_handed_over_and_whose_end_is_missing(then: tuple[str, dict[str, Any]], how: str) -> None:
-    told = lived("broker-starting", "broker-started", "broker-stopping", HANDED_OVER, "broker-starting", then)
-    assert outcomes(told) == ["crashed", "running"]  # its logs may not have been closed
-    assert [a.how for a in Availability(1, told, {}, ()).outages] == [how]
+    events = lived("broker-starting", "broker-started", "broker-stopping", HANDED_OVER, "broker-starting", then)
+    assert outcomes(events) == ["crashed", "running"]  # its logs may not have been closed
+    assert [a.how for a in Availability(1, events, {}, ()).outages] == [how]
 
 
 def test_halt_over_its_disks_ends_a_life_at_its_own_line_until_the_next_start_is_known() -> None:
@@ -94,8 +94,8 @@ def test_what_a_broker_does_after_another_process_was_locked_out_is_its_own() ->
 
 def test_process_that_was_locked_out_says_twice_that_it_shuts_down() -> None:
     again = ("broker-stopping", {"at": NOON + timedelta(seconds=5, milliseconds=3)})
-    told = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopping", "broker-stopped", again)
-    assert [(run.outcome, run.stopping) for run in told] == [("running", None)]
+    events = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopping", "broker-stopped", again)
+    assert [(run.outcome, run.stopping) for run in events] == [("running", None)]
 
 
 def test_first_line_may_be_of_a_process_that_is_locked_out() -> None:
@@ -201,8 +201,8 @@ def test_metadata_a_broker_copied_is_no_sign_of_life() -> None:
 
 
 def test_controlled_shutdown_is_kept_with_its_last_word() -> None:
-    told = [("controlled-shutdown", {"reason": r}) for r in ("start", "retry", "done")]
-    (run,) = lived("broker-started", *told, "broker-stopped")
+    events = [("controlled-shutdown", {"reason": r}) for r in ("start", "retry", "done")]
+    (run,) = lived("broker-started", *events, "broker-stopped")
     assert run.controlled is not None and run.controlled.reason == "done"
 
 
@@ -221,8 +221,8 @@ def test_lives_of_real_brokers(name: str, outcome: str) -> None:
 
 
 def test_deletions_of_topics_with_their_times() -> None:
-    told = [Event(event=k, topic="t", at=NOON) for k in ("topic-deletion", "metadata-topic-removed", "topic-created")]
-    assert recreated_topics(told) == {"t": [NOON, NOON]}
+    events = [Event(event=k, topic="t", at=NOON) for k in ("topic-deletion", "metadata-topic-removed", "topic-created")]
+    assert recreated_topics(events) == {"t": [NOON, NOON]}
 
 
 def test_clusters_that_followed_each_other_travel_however_many_they_were() -> None:

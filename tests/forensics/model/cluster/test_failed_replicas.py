@@ -214,9 +214,9 @@ def test_the_series_says_what_each_partitions_states_say(name: str) -> None:
     """Counted anew at each step, from the states themselves."""
     events = recorded.events(name)
     lines = [tl for tl, _ in local.timelines(events) if tl.topic != "__cluster_metadata"]
-    told = recorded.report(name).document()["cluster"]["under_replication"]
-    for step in told["cluster"]["steps"]:
+    reported = recorded.report(name).document()["cluster"]["under_replication"]
+    for step in reported["cluster"]["steps"]:
         at = datetime.fromisoformat(step["at"].removesuffix("Z")) + timedelta(microseconds=999)
         now = [[s for s in tl.states if s.at is not None and s.at <= at][-1:] for tl in lines]
         assert step["under_replicated"] == sum(bool(s and not set(s[0].replicas or ()) <= set(s[0].isr)) for s in now)
-    assert sum(1 for s in told["leaders"] if s["peak"]) > 1
+    assert sum(1 for s in reported["leaders"] if s["peak"]) > 1

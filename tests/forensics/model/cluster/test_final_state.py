@@ -97,15 +97,15 @@ def test_whoever_asks_who_leads_now_is_told_the_same(described: dict[float, str]
     story.isr(1, 10, [1, 3], 1)
     names = {f"cluster/describe-{n}.txt": (START + timedelta(seconds=s), text) for n, (s, text) in enumerate(described.items())}
     evidence = table({**story.files, **{n: text for n, (_, text) in names.items()}}, {n: when for n, (when, _) in names.items()})
-    told = local.report(evidence)
-    (row,), (_, (planned,)) = told.partitions, standing_in(evidence)
+    reported = local.report(evidence)
+    (row,), (_, (planned,)) = reported.partitions, standing_in(evidence)
     assert (row["leader"], row["isr"], row["replicas"]) == (leader, isr, [2, 1, 3])
     assert (planned.leader, list(planned.isr), list(planned.replicas)) == (leader, isr, [2, 1, 3])
     assert (row["steps"][-1]["leader"], row["steps"][-1]["preferred"]) == (leader, 2)
     assert row["leader_epoch"] == (0 if leader == 1 else None)
     assert leader == 1 or row["verdict"] == "unknown", "how it came to lead, nobody tells"
-    assert [f.end for f in told.findings if f.kind == "offline-partition"] == ([None] if leader == -1 else [])
-    over = [f.end is not None for f in told.findings if f.kind == "under-replicated"]
+    assert [f.end for f in reported.findings if f.kind == "offline-partition"] == ([None] if leader == -1 else [])
+    over = [f.end is not None for f in reported.findings if f.kind == "under-replicated"]
     assert over == [len(isr) == 3], "as long as nobody saw it over"
 
 
@@ -114,8 +114,8 @@ def test_a_leader_that_was_seen_and_is_gone_again() -> None:
     story.leads(1, 1, 0, 0, 0, [1, 2, 3])
     story.offline(1, 10, 1, [1], 1, 1)
     when = {f"cluster/describe-{s}.txt": START + timedelta(seconds=s) for s in (600, 700)}
-    told = local.report(table({**story.files, **dict(zip(when, (seen(2, "2"), seen("none", "2")), strict=True))}, when))
-    assert [f.end for f in sorted((f for f in told.findings if f.kind == "offline-partition"), key=lambda f: str(f.start))] == [
+    reported = local.report(table({**story.files, **dict(zip(when, (seen(2, "2"), seen("none", "2")), strict=True))}, when))
+    assert [f.end for f in sorted((f for f in reported.findings if f.kind == "offline-partition"), key=lambda f: str(f.start))] == [
         START + timedelta(seconds=600),
         None,
     ]
@@ -187,8 +187,8 @@ def test_commands_follow_the_version_in_the_evidence() -> None:
     assert not any("$ZOOKEEPER" in line for _, ws in new.steps for w in ws for lines in w.commands.values() for line in lines)
     unknown = planned("unclean-election-0.8.2.2-zk")
     assert "version is not in the evidence" in unknown.assumptions[0]
-    told = planned("unclean-election-0.8.2.2-zk", kafka_version="0.8.2")
-    assert "log_dirs" not in "".join(content for name, content in told.files() if name != "plan.json")
+    planned_steps = planned("unclean-election-0.8.2.2-zk", kafka_version="0.8.2")
+    assert "log_dirs" not in "".join(content for name, content in planned_steps.files() if name != "plan.json")
 
 
 def test_racks_come_from_the_settings(tmp_path: Path) -> None:

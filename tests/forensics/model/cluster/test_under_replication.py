@@ -66,13 +66,15 @@ def test_the_report_says_what_it_leaves_out() -> None:
         for leader in range(150)
     ]
     rows.append({**row(*((0, 2 * i, 2 * i + 1, False) for i in range(3000))), "partition": 150})
-    told = Report(Cluster(), [], pa.Table.from_pylist(rows, schema=pa.schema(PARTITION)).to_pylist()).document()["cluster"][
+    reported = Report(Cluster(), [], pa.Table.from_pylist(rows, schema=pa.schema(PARTITION)).to_pylist()).document()["cluster"][
         "under_replication"
     ]
-    assert told["cluster"]["peak"] == 151 and told["cluster"]["steps_left_out"] > 0 and len(told["cluster"]["steps"]) <= MAX_STEPS
-    assert len(told["leaders"]) == MAX_LEADERS and told["leaders_left_out"] == 50
-    assert told["windows_left_out"] == 150
-    assert told["leaders"][0]["steps"][0] == {"at": "2026-11-21T01:53:00.000Z", "under_replicated": 2, "reassigning": 0}
+    assert (
+        reported["cluster"]["peak"] == 151 and reported["cluster"]["steps_left_out"] > 0 and len(reported["cluster"]["steps"]) <= MAX_STEPS
+    )
+    assert len(reported["leaders"]) == MAX_LEADERS and reported["leaders_left_out"] == 50
+    assert reported["windows_left_out"] == 150
+    assert reported["leaders"][0]["steps"][0] == {"at": "2026-11-21T01:53:00.000Z", "under_replicated": 2, "reassigning": 0}
 
 
 _SECONDS = st.one_of(st.none(), st.integers(0, 50))

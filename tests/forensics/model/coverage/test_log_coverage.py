@@ -30,7 +30,7 @@ def source(kind: str, node: int) -> Source:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "is_stated"),
     [
         ("server-log", True),
         ("stdout-log", True),
@@ -41,12 +41,12 @@ def source(kind: str, node: int) -> Source:
         ("hw-checkpoint", False),
     ],
 )
-def test_leader_tells_of_its_isr_in_its_own_log(kind: str, told: bool) -> None:
+def test_leader_tells_of_its_isr_in_its_own_log(kind: str, is_stated: bool) -> None:
     found, cluster = timeline(led().files)
     cluster = replace(cluster, sources=[replace(source(kind, 2), first=found.states[0].at)])
-    assert isr_changes_observable(2, found, cluster) is told
+    assert isr_changes_observable(2, found, cluster) is is_stated
     assert not isr_changes_observable(3, found, cluster)
-    assert silent_leaders(found.states, found, cluster) == (() if told else (2,))
+    assert silent_leaders(found.states, found, cluster) == (() if is_stated else (2,))
 
 
 def test_metadata_log_tells_of_every_isr() -> None:

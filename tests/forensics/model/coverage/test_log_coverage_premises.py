@@ -643,8 +643,8 @@ def test_only_findings_that_rest_on_the_order_of_lines_are_weakened(kind: str, c
 
 @pytest.mark.parametrize("known", [{"cut_at": 200}, {}])
 def test_a_finding_is_not_weakened_by_logs_whose_order_can_be_trusted(known: dict[str, Any]) -> None:
-    told = finding()
-    assert weakened(told, LINES, cluster(source(**known))) is told
+    claimed = finding()
+    assert weakened(claimed, LINES, cluster(source(**known))) is claimed
 
 
 def test_of_a_log_out_of_order_whose_clock_stepped_the_order_is_named() -> None:

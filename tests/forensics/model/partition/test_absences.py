@@ -1,4 +1,4 @@
-"""Why a replica was out of sync: the causes told apart in one partition, and put together over many."""
+"""Why a replica was out of sync: the causes distinguished in one partition, and put together over many."""
 
 from __future__ import annotations
 
@@ -313,10 +313,10 @@ def test_crashed_and_back_counts_from_its_start() -> None:
     s.line(1, "server", 40, STARTING)
     s.isr(2, 47, [2, 3, 1], 2)
     assert out(s).cause == CRASHED
-    told = report(s.files)
-    (finding,) = of(told, "restarted-replica")
+    reported = report(s.files)
+    (finding,) = of(reported, "restarted-replica")
     assert (finding.cause, finding.start) == ("broker-crash", START + timedelta(seconds=40))
-    (gone,) = of(told, "culprit-broker")
+    (gone,) = of(reported, "culprit-broker")
     assert (gone.cause, gone.severity, gone.brokers) == ("offline", "medium", (1,))
     assert "the only partition that it shared" in words(gone).explanation and "The counts add up" in words(gone).explanation
 
@@ -397,9 +397,9 @@ def test_a_thousand_absences_travel_folded_and_are_all_counted() -> None:
         s.isr(2, 10 + 2 * i, [2, 3], 1 + 2 * i)
         s.isr(2, 11 + 2 * i, [2, 3, 1], 2 + 2 * i)
     found, cluster = timeline(s.files)
-    told = intervals(found, cluster)
-    assert len(told) == 1000
-    travelling = rows(told)
+    claimed = intervals(found, cluster)
+    assert len(claimed) == 1000
+    travelling = rows(claimed)
     assert len(travelling) <= MAX_INTERVALS and sum(r["times"] for r in travelling) == 1000
     (state,) = [r["partition_state"] for r in judge_partition(found, cluster) if r["partition_state"]]
     assert len(state["under_replicated_windows"]) == MAX_INTERVALS and state["under_replicated_windows_omitted"] == 1000 - MAX_INTERVALS
@@ -578,9 +578,9 @@ def test_open_absences_hold_an_episode_open() -> None:
 
 def test_new_replicas_of_many_partitions_are_one_finding() -> None:
     s = Story()
-    (told,) = [f for f in report(_grown(s, 1)).findings if f.kind == "new-replica"]
-    assert told.partition == 0
-    many = [replace(told, partition=i) for i in range(40)]
+    (stated,) = [f for f in report(_grown(s, 1)).findings if f.kind == "new-replica"]
+    assert stated.partition == 0
+    many = [replace(stated, partition=i) for i in range(40)]
     (one,) = folded(many, RULE["new-replica"])
     assert (one.partition, len(one.places)) == (None, 40)
     assert (
@@ -613,9 +613,9 @@ def test_many_under_replicated_partitions_of_one_cause_are_one_finding() -> None
     s.isr(2, 35, [2, 3, 1], 2)
     (one,) = of(report(s.files), "under-replicated")
     many = [replace(one, partition=i) for i in range(50)]
-    (told,) = folded(many, RULE["under-replicated"])
-    assert (told.topic, told.partition, told.severity, len(told.places)) == (None, None, "medium", 50)
-    assert words(told).summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): broker 1 missing from the ISR for up to 5.0 s"
+    (stated,) = folded(many, RULE["under-replicated"])
+    assert (stated.topic, stated.partition, stated.severity, len(stated.places)) == (None, None, "medium", 50)
+    assert words(stated).summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): broker 1 missing from the ISR for up to 5.0 s"
 
 
 _STATES = st.lists(
@@ -649,12 +649,12 @@ def test_every_state_without_a_replica_lies_in_one_absence_of_it(drawn: list[tup
                 event=event,
             ),
         )
-    told = intervals(found, Cluster())
+    claimed = intervals(found, Cluster())
     for index, state in enumerate(found.states):
         for broker in range(1, 5):
-            covering = [i for i in told if i.broker == broker and i.first <= index < i.last]
+            covering = [i for i in claimed if i.broker == broker and i.first <= index < i.last]
             assert len(covering) == (broker in (state.replicas or ()) and broker not in state.isr)
-    assert sum(r["times"] for r in rows(told)) == len(told)
+    assert sum(r["times"] for r in rows(claimed)) == len(claimed)
     assert all(w.missing for w in under_replicated_windows(found, Cluster()))
 
 
@@ -702,6 +702,6 @@ def test_an_absence_ends_when_all_replicas_delete_their_logs(brokers: Sequence[i
     s.isr(2, 30, [2, 3], 2)
     for broker in brokers:
         s.line(broker, "server", 60 + broker, RENAMED.format(broker))
-    told, cluster = timeline(s.files)
-    (absence,) = intervals(told, cluster)
+    stated, cluster = timeline(s.files)
+    (absence,) = intervals(stated, cluster)
     assert (absence.broker, absence.end is None) == (1, lasts)

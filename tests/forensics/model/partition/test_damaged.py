@@ -43,10 +43,10 @@ def segment(data: bytes, base: int = 0, directory: str = "data") -> Event:
 
 def log(*files: tuple[int, bytes], flushed: int | None = None) -> Disk:
     """The log of files given by base offset and content, with its recovery point."""
-    told = [segment(data, base) for base, data in files]
+    events = [segment(data, base) for base, data in files]
     if flushed is not None:
-        told.append(Event(event="recovery-point", offset=flushed, source="broker-1/data/recovery-point-offset-checkpoint"))
-    return disk(1, "", told)
+        events.append(Event(event="recovery-point", offset=flushed, source="broker-1/data/recovery-point-offset-checkpoint"))
+    return disk(1, "", events)
 
 
 def ranges(found: Disk) -> list[tuple[int, int | None]]:
@@ -132,8 +132,8 @@ def test_of_offsets_that_go_back_only_those_count_that_nothing_contradicts(batch
 
 
 def test_two_directories_are_two_logs() -> None:
-    told = [segment(v2(0, 9), directory="data1"), segment(v2(0, 9) + v2(10, 19), directory="data2")]
-    found = disk(1, "", told)
+    events = [segment(v2(0, 9), directory="data1"), segment(v2(0, 9) + v2(10, 19), directory="data2")]
+    found = disk(1, "", events)
     assert (found.log_end_offset, found.reach, found.end_unknown, found.extent.overlaps) == (20, 20, False, ())
 
 

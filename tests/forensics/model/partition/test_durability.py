@@ -45,9 +45,9 @@ def config(key: str | None, value: str | None, line: int = 1, **fields: Any) -> 
 
 
 def cluster(*events: Event, version: str | None = None, brokers: Sequence[int] = (1, 2, 3)) -> Cluster:
-    told = [*events, *(Event(event="kafka-version", value=version, writer=b, source="v.log", line=9, text="v") for b in brokers if version)]
+    read = [*events, *(Event(event="kafka-version", value=version, writer=b, source="v.log", line=9, text="v") for b in brokers if version)]
     nodes = {b: Node(b, version=version) for b in brokers}
-    return Cluster(nodes=nodes, events=told, settings=Settings(e for e in told if e.event == "config"))
+    return Cluster(nodes=nodes, events=read, settings=Settings(e for e in read if e.event == "config"))
 
 
 # defaults
@@ -78,8 +78,8 @@ def test_defaults(key: str, version: tuple[int, ...] | None, value: str | None) 
 
 
 def test_nobody_set_it() -> None:
-    told = effective(cluster(version="0.10.2.2"), UNCLEAN, topic="t")
-    assert (told.value, told.source, told.place) == ("true", DEFAULT, "Kafka's default, version in v.log:9")
+    configured = effective(cluster(version="0.10.2.2"), UNCLEAN, topic="t")
+    assert (configured.value, configured.source, configured.place) == ("true", DEFAULT, "Kafka's default, version in v.log:9")
     assert effective(cluster(), UNCLEAN, topic="t").value is None, "no version, no default"
     assert effective(cluster(), MIN_ISR).place == "Kafka's default"
 
@@ -97,8 +97,8 @@ def test_the_topic_before_the_broker_and_where_it_stands() -> None:
         config(MIN_ISR, "3", 8, topic="t", at=at(20)),
         config(MIN_ISR, "1", 3, writer=1, reason=STATIC),
     )
-    told = effective(known, MIN_ISR, topic="t", at=at(15))
-    assert (told.value, told.source, told.at, told.place) == ("2", TOPIC, at(10), "server.log:7")
+    configured = effective(known, MIN_ISR, topic="t", at=at(15))
+    assert (configured.value, configured.source, configured.at, configured.place) == ("2", TOPIC, at(10), "server.log:7")
     assert effective(known, MIN_ISR, topic="t").value == "3"
     other = effective(known, MIN_ISR, topic="u")
     assert (other.value, other.source, other.place) == ("1", STATIC, "server.log:3")
@@ -134,8 +134,10 @@ def test_the_leader_has_its_own_min_isr() -> None:
 def test_transactions_have_a_min_isr_of_their_own() -> None:
     known = cluster(config(MIN_ISR, "1", writer=1, reason=STATIC), version="2.8.2")
     assert [asked(known, topic) for topic in ("__transaction_state", "__consumer_offsets")] == [2, 1]
-    told = cluster(config("transaction.state.log.min.isr", "1", writer=1, reason=STATIC), config(MIN_ISR, "3", topic="__transaction_state"))
-    assert asked(told, "__transaction_state") == 3
+    cluster_known = cluster(
+        config("transaction.state.log.min.isr", "1", writer=1, reason=STATIC), config(MIN_ISR, "3", topic="__transaction_state")
+    )
+    assert asked(cluster_known, "__transaction_state") == 3
 
 
 @pytest.mark.parametrize(("version", "one", "waits"), [("3.6.2", 2, False), ("7.6.0-ccs", 2, False), ("3.7.0", 1, True), (None, 1, None)])
@@ -149,8 +151,8 @@ def test_what_a_broker_ran_then_is_its_version() -> None:
     upgrade = [Event(event="kafka-version", value=v, writer=1, at=at(s), source="v.log", line=s) for s, v in ((10, "2.4.1"), (50, "2.5.0"))]
     known = cluster(*upgrade, config("broker.id", "1", writer=1, reason=STATIC))
     known.nodes[1].version = "2.5.0"
-    told = [effective(known, "replica.lag.time.max.ms", broker=1, at=when) for when in (at(0), at(20), at(60), None)]
-    assert [(t.value, t.event and t.event.line) for t in told] == [("10000", 10), ("10000", 10), ("30000", 50), ("30000", 50)]
+    configured = [effective(known, "replica.lag.time.max.ms", broker=1, at=when) for when in (at(0), at(20), at(60), None)]
+    assert [(t.value, t.event and t.event.line) for t in configured] == [("10000", 10), ("10000", 10), ("30000", 50), ("30000", 50)]
 
 
 def test_what_evidence_that_is_missing_may_tell_otherwise_is_assumed() -> None:
@@ -223,14 +225,14 @@ def test_below_and_at() -> None:
 
 
 def row(topic: str, partition: int = 0, factor: int | None = 3, **spent: Any) -> dict[str, Any]:
-    told = {"source": "describe.txt", "line": partition + 1, "byte": 0, "text": f"Topic: {topic}"}
-    return {"topic": topic, "partition": partition, "factor": factor, "statement": told, "exposure": {"alone_from": None, **spent}}
+    stated = {"source": "describe.txt", "line": partition + 1, "byte": 0, "text": f"Topic: {topic}"}
+    return {"topic": topic, "partition": partition, "factor": factor, "statement": stated, "exposure": {"alone_from": None, **spent}}
 
 
 def lost(topic: str, cause: str, partition: int = 0, **fields: Any) -> Finding:
     from forensics.model.findings import Evidence, Range
 
-    told: dict[str, Any] = {
+    statement: dict[str, Any] = {
         "severity": "critical",
         "confidence": "certain",
         "evidence": (Evidence("s", 1, 0, "t"),),
@@ -240,7 +242,7 @@ def lost(topic: str, cause: str, partition: int = 0, **fields: Any) -> Finding:
         "committed": True,
         "loss": True,
     }
-    return Finding(kind="data-loss", topic=topic, partition=partition, cause=cause, **{**told, **fields})
+    return Finding(kind="data-loss", topic=topic, partition=partition, cause=cause, **{**statement, **fields})
 
 
 def risks(known: Cluster, rows: Sequence[dict[str, Any]], *findings: Finding) -> dict[str | None, Finding]:
@@ -255,11 +257,11 @@ def risks(known: Cluster, rows: Sequence[dict[str, Any]], *findings: Finding) ->
 def test_an_unclean_election_that_the_setting_allowed() -> None:
     known = cluster(config(UNCLEAN, "true", 5, topic="orders", at=at(-60)), config(UNCLEAN, "false", writer=1, reason=STATIC))
     found = risks(known, [row("orders"), row("calm")], lost("orders", "unclean-election"), lost("calm", "unclean-election"))
-    told = found[f"{UNCLEAN}=true"]
-    assert (told.severity, told.topic) == ("high", "orders")
-    assert "orders-0 lost 98 offsets at 2026-11-21 12:01:40.000 UTC" in words(told).summary
-    assert "server.log:5" in words(told).summary and "calm" not in words(told).summary
-    assert told.evidence[0].line == 5
+    claimed = found[f"{UNCLEAN}=true"]
+    assert (claimed.severity, claimed.topic) == ("high", "orders")
+    assert "orders-0 lost 98 offsets at 2026-11-21 12:01:40.000 UTC" in words(claimed).summary
+    assert "server.log:5" in words(claimed).summary and "calm" not in words(claimed).summary
+    assert claimed.evidence[0].line == 5
 
 
 def test_one_by_hand_is_not_the_settings_doing() -> None:
@@ -279,15 +281,15 @@ def test_a_setting_that_was_taken_back_counts_while_it_held() -> None:
         config(UNCLEAN, "false", 6, topic="orders", at=at(300)),
         config(UNCLEAN, "false", 1, writer=1, reason=STATIC),
     )
-    told = risks(known, [row("orders")], lost("orders", "unclean-election"))[f"{UNCLEAN}=true"]
-    assert told.severity == "high" and "server.log:5" in words(told).summary
+    events = risks(known, [row("orders")], lost("orders", "unclean-election"))[f"{UNCLEAN}=true"]
+    assert events.severity == "high" and "server.log:5" in words(events).summary
     later = risks(known, [row("orders")], lost("orders", "unclean-election", end=at(400)))[f"{UNCLEAN}=true"]
     assert later.severity == "medium", "it was off again when that happened"
 
 
 def test_the_default_before_0_11() -> None:
-    told = risks(cluster(version="0.10.2.2"), [row("orders")], lost("orders", "unclean-election"))[f"{UNCLEAN}=true"]
-    assert told.severity == "high" and "Kafka's default" in words(told).summary
+    events = risks(cluster(version="0.10.2.2"), [row("orders")], lost("orders", "unclean-election"))[f"{UNCLEAN}=true"]
+    assert events.severity == "high" and "Kafka's default" in words(events).summary
     assert f"{UNCLEAN}=true" not in risks(cluster(version="0.11.0.3"), [row("orders")])
     assert f"{UNCLEAN}=true" not in risks(cluster(), [row("orders")]), "of which version it is, nothing tells"
 
@@ -379,9 +381,9 @@ def test_what_is_only_possible_is_no_cost() -> None:
 )
 def test_less_safe_than_what_held_before(version: str, brokers: str | None, key: str, value: str, found: list[tuple[str, str]]) -> None:
     """What held while the topic had no value of its own is the brokers', else the default of their version."""
-    told = [config(key, brokers, writer=1, reason=STATIC)] if brokers is not None else []
+    configured = [config(key, brokers, writer=1, reason=STATIC)] if brokers is not None else []
     known = cluster(
-        *told,
+        *configured,
         config(None, "", topic="t", at=at(0), reason=TOPIC),
         config(key, value, 2, topic="t", at=at(9), reason=TOPIC),
         version=version,
@@ -394,25 +396,25 @@ def test_less_safe_than_what_held_before(version: str, brokers: str | None, key:
 
 
 def story(*later: tuple[float, Sequence[int], int], min_isr: int = 2) -> dict[str, str]:
-    told = Story()
-    told.line(
+    history = Story()
+    history.line(
         1,
         "server",
         0,
         f"INFO Creating topic t with configuration {{min.insync.replicas={min_isr}}} and initial partition assignment "
         "HashMap(0 -> ArrayBuffer(1, 2, 3)) (kafka.zk.AdminZkClient)",
     )
-    told.leads(1, 1, 0, 0, 0, [1, 2, 3])
+    history.leads(1, 1, 0, 0, 0, [1, 2, 3])
     for seconds, isr, version in later:
-        told.isr(1, seconds, isr, version)
+        history.isr(1, seconds, isr, version)
     described = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
-    return {**told.files, "cluster/topics-describe-end.txt": described}
+    return {**history.files, "cluster/topics-describe-end.txt": described}
 
 
 def test_at_and_under_min_isr_follow_each_other() -> None:
-    told = report(story((10, [1, 2], 1), (20, [1], 2), (30, [1, 2], 3), (40, [1, 2, 3], 4)))
-    assert [(f.start and f.start.second, f.end and f.end.second) for f in of(told, "at-min-isr")] == [(10, 20), (30, 40)]
-    (under,) = of(told, "under-min-isr")
+    reported = report(story((10, [1, 2], 1), (20, [1], 2), (30, [1, 2], 3), (40, [1, 2, 3], 4)))
+    assert [(f.start and f.start.second, f.end and f.end.second) for f in of(reported, "at-min-isr")] == [(10, 20), (30, 40)]
+    (under,) = of(reported, "under-min-isr")
     assert (under.start and under.start.second, under.end and under.end.second) == (20, 30)
     assert under.severity == "high" and "logs/server.log:1" in words(under).explanation
 
@@ -436,12 +438,12 @@ def set_later(*settings: tuple[float, int]) -> dict[str, str]:
 
 def test_a_setting_that_nobody_tells_of_the_leader_is_no_certain_window() -> None:
     """Its own file names it, of the topic's overrides nothing is known: were there one, it would count."""
-    told = {**Story().files, "broker-1/config/server.properties": "broker.id=1\nmin.insync.replicas=2\n"}
+    history = {**Story().files, "broker-1/config/server.properties": "broker.id=1\nmin.insync.replicas=2\n"}
     lines = Story()
     lines.leads(1, 1, 0, 0, 0, [1, 2, 3])
     lines.isr(1, 10, [1], 1)
     lines.isr(1, 20, [1, 2, 3], 2)
-    (under,) = of(report({**told, **lines.files}), "under-min-isr")
+    (under,) = of(report({**history, **lines.files}), "under-min-isr")
     assert under.confidence == "probable"
     (seen,) = of(report(story((10, [1], 1), (20, [1, 2, 3], 2))), "under-min-isr")
     assert seen.confidence == "certain"
@@ -494,10 +496,10 @@ SET = st.tuples(
 
 
 @given(st.lists(SET, max_size=8), st.lists(st.tuples(st.integers(0, 30), st.integers(1, 2), st.integers(1, 3)), min_size=1, max_size=4))
-def test_exposure_is_what_holds_in_each_second(told: list[tuple[int, str, dict[str, Any]]], stood: list[tuple[int, int, int]]) -> None:
-    """However often a setting is told again, and whoever tells it."""
+def test_exposure_is_what_holds_in_each_second(stated: list[tuple[int, str, dict[str, Any]]], stood: list[tuple[int, int, int]]) -> None:
+    """However often a setting is reported again, and whoever tells it."""
     known = cluster(
-        *(config(MIN_ISR, value, line, at=at(s), **whose) for line, (s, value, whose) in enumerate(sorted(told, key=lambda c: c[0])))
+        *(config(MIN_ISR, value, line, at=at(s), **whose) for line, (s, value, whose) in enumerate(sorted(stated, key=lambda c: c[0])))
     )
     known.sources = [Source("1/logs/server.log", "server-log", 1, "1", None, None, None, None, None, (), None, at(40), None)]
     states = [state(s, leader, tuple(range(1, 1 + size))) for s, leader, size in sorted({s: (s, *rest) for s, *rest in stood}.values())]
@@ -544,9 +546,9 @@ def test_topics_add_up() -> None:
     found = topics(rows)
     assert (found["t"].partitions, found["t"].factor, found["t"].largest) == (2, 2, 3)
     assert found["u"].factor is None
-    told = document(cluster(), rows)["exposure"]
-    assert told["cluster"]["watched_partition_minutes"] == 2
-    assert [(t["topic"], t["at_partition_minutes"], t["alone_partition_minutes"]) for t in told["topics"]] == [("t", 0.5, 0.1)]
+    shown = document(cluster(), rows)["exposure"]
+    assert shown["cluster"]["watched_partition_minutes"] == 2
+    assert [(t["topic"], t["at_partition_minutes"], t["alone_partition_minutes"]) for t in shown["topics"]] == [("t", 0.5, 0.1)]
 
 
 def test_values_and_changes() -> None:
@@ -560,14 +562,14 @@ def test_values_and_changes() -> None:
         config("replica.lag.time.max.ms", "10000", 9, writer=1, reason=STATIC, at=at(0)),
         config("replica.lag.time.max.ms", "20000", 10, writer=1, reason=STATIC, at=at(70)),
     )
-    told = document(known, [row("t")])
-    values = {(s["key"], s["value"]): s for s in told["settings"]}
+    events = document(known, [row("t")])
+    values = {(s["key"], s["value"]): s for s in events["settings"]}
     assert values[MIN_ISR, "1"]["brokers"] == [1, 2] and values[MIN_ISR, "1"]["place"] == "server.log:3"
     assert (MIN_ISR, "2") not in values, "the topic has no value of its own any more"
-    assert [(c["key"], c["value"], c["topic"], c["broker"]) for c in told["changes"]] == [
+    assert [(c["key"], c["value"], c["topic"], c["broker"]) for c in events["changes"]] == [
         (MIN_ISR, "2", "t", None),
         (MIN_ISR, None, "t", None),
         (UNCLEAN, "true", None, None),
         ("replica.lag.time.max.ms", "20000", None, 1),
     ]
-    assert len({(s["key"], s["value"], s["source"]) for s in told["settings"]}) == len(told["settings"])
+    assert len({(s["key"], s["value"], s["source"]) for s in events["settings"]}) == len(events["settings"])

@@ -25,9 +25,9 @@ def at(seconds: float) -> datetime:
 
 
 def state(seconds: float, leader: int, isr: tuple[int, ...], elr: tuple[int, ...] = (), **fields: Any) -> State:
-    told = Event(event="metadata-partition-change", source="s", at=at(seconds), **fields)
+    events = Event(event="metadata-partition-change", source="s", at=at(seconds), **fields)
     shape = {"leader_epoch": int(seconds), "partition_epoch": int(seconds), "leader": leader, "isr": isr, "eligible": elr}
-    return State(**shape, at=at(seconds), source="metadata", event=told)
+    return State(**shape, at=at(seconds), source="metadata", event=events)
 
 
 def able(ends: dict[int, tuple[str, float, float | None]], until: float | None = None) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Of more events than a partition may have only the middle of floods is left out, and that is told."""
+"""Of more events than a partition may have only the middle of floods is left out, and that is reported."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ def flaps(count: int, epoch: int = 0, since: int = 0) -> Iterator[dict[str, Any]
         yield {"event": "isr-update", "isr": [1, 2, 3], "partition_epoch": version + 1}
 
 
-def table(told: list[dict[str, Any]], partition: int = 0) -> pa.Table:
+def table(stated: list[dict[str, Any]], partition: int = 0) -> pa.Table:
     of_all = {"source": "broker-1/logs/server.log", "topic": "t", "partition": partition, "writer": 1, "node": 1, "cluster": 0}
-    rows = [{**of_all, "line": n, "byte": n * 100, "text": f"line {n}", "at": NOON + timedelta(seconds=n), **e} for n, e in enumerate(told)]
+    rows = [
+        {**of_all, "line": n, "byte": n * 100, "text": f"line {n}", "at": NOON + timedelta(seconds=n), **e} for n, e in enumerate(stated)
+    ]
     return pa.Table.from_pylist(rows, schema=IDENTIFIED)
 
 
@@ -55,16 +57,16 @@ def left(whole: pa.Table, pieces: int = 3) -> pa.Table:
 
 
 def timeline(events: pa.Table) -> PartitionTimeline:
-    ((topic, partition, told),) = by_partition(events.to_batches())
-    ((found, _),) = timelines(topic, partition, told, Cluster())
+    ((topic, partition, stated),) = by_partition(events.to_batches())
+    ((found, _),) = timelines(topic, partition, stated, Cluster())
     return found
 
 
 @given(st.lists(st.sampled_from([*OF_FLOODS, "truncation", "leader-start"]), max_size=30), st.integers(0, 60), st.integers(1, 4))
 @settings(max_examples=60)
 def test_what_is_left_out_is_counted_and_only_of_floods(kinds: list[str], flaps_: int, pieces: int) -> None:
-    told = [*({"event": kind, "leader_epoch": 1} for kind in kinds), *flaps(flaps_, 1), *({"event": kind} for kind in kinds)]
-    whole, other = table(told), table([{"event": "isr-shrink"}] * 5, 1)
+    events = [*({"event": kind, "leader_epoch": 1} for kind in kinds), *flaps(flaps_, 1), *({"event": kind} for kind in kinds)]
+    whole, other = table(events), table([{"event": "isr-shrink"}] * 5, 1)
     found = left(pa.concat_tables([whole, other]), pieces).to_pylist()
     own = [row for row in found if not row["partition"]]
     assert sum(row["count"] if row["event"] == LEFT_OUT else row.get("repeats") or 1 for row in own) == whole.num_rows

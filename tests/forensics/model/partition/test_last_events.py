@@ -25,8 +25,8 @@ def test_each_death_has_the_last_word_of_its_life(seed: int, monkeypatch: pytest
     deaths = list(zip(map(at, ends[::2]), map(at, ends[1::2]), strict=True))
     words = [at(dice.randrange(60)) for _ in range(dice.randrange(12))]
     monkeypatch.setattr(crash_times, "killed", lambda cluster: {1: deaths})
-    told = [Event(event="log-load", source="server.log", line=n, at=word) for n, word in enumerate(words)]
-    timeline = PartitionTimeline("t", 0, 0, replicas={1: Replica(1, events=told)})
+    rows = [Event(event="log-load", source="server.log", line=n, at=word) for n, word in enumerate(words)]
+    timeline = PartitionTimeline("t", 0, 0, replicas={1: Replica(1, events=rows)})
     before = [(died, max((w for w in words if w < died), default=datetime.min), since) for since, died in deaths]
     expected = [{"broker": 1, "next_start": died, "at": last} for died, last, since in before if last > since]
     assert list(crash_times.last_events(timeline, Cluster())) == expected

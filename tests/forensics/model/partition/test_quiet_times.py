@@ -42,7 +42,7 @@ def rolls(story: Story, broker: int, seconds: float, offset: int) -> None:
     story.line(broker, "server", seconds + 0.1, f"INFO [Log {where}] Rolled new log segment at offset {offset} in 2 ms. (kafka.log.Log)")
 
 
-def told(steps: list[tuple[str, int, int, int]]) -> dict[str, str]:
+def timelines_of(steps: list[tuple[str, int, int, int]]) -> dict[str, str]:
     """Months of a partition: segments rolled every hour or less, and now and then something that matters, `behind` the end of the log."""
     story = Story()
     story.leads(1, 0, 0, 0, 0, BROKERS)
@@ -78,7 +78,7 @@ def document(events: pa.Table, few: int) -> dict[str, Any]:
 @example([("rolls", 1, 900, 0), ("rolls", 1, 1, 0), ("leads", 2, 20_000, 150)])  # the loss begins between lines that were left out
 @settings(max_examples=20)
 def test_report_is_that_of_all_lines(steps: list[tuple[str, int, int, int]]) -> None:
-    events = table(told(steps))
+    events = table(timelines_of(steps))
     assert document(events, 1) == document(events, 1 << 60)
 
 
@@ -86,7 +86,7 @@ def test_report_is_that_of_all_lines(steps: list[tuple[str, int, int, int]]) -> 
 @example([("rolls", 1, 900, 0)] * 8 + [("leads", 2, 20_000, 150)] + [("rolls", 2, 900, 0)] * 8, 3)
 @settings(max_examples=20)
 def test_what_parts_leave_out_first_is_left_out_of_all_together(steps: list[tuple[str, int, int, int]], parts: int) -> None:
-    events = table(told(steps))
+    events = table(timelines_of(steps))
     cluster, resolver = local.gathered(events)
     identified = pa.Table.from_batches(map(resolver.apply, events.to_batches()))
     identified = identified.filter(pc.and_(pc.is_valid(identified["topic"]), pc.is_valid(identified["partition"]))).combine_chunks()

@@ -19,13 +19,13 @@ NOON = datetime(2026, 11, 21, 12)
 Checked = tuple[str, dict[str, Any]]
 
 
-def walked(*told: Checked, broker: int = 1, confirms: bool | None = None) -> Replica:
+def walked(*stated: Checked, broker: int = 1, confirms: bool | None = None) -> Replica:
     """A replica's history from (kind, fields), a second apart."""
     return history(
         broker,
         [
             Event(event=k, source="server.log", line=i + 1, at=NOON + timedelta(seconds=i), writer=broker, topic="t", partition=0, **f)
-            for i, (k, f) in enumerate(told)
+            for i, (k, f) in enumerate(stated)
         ],
         lambda _: confirms,
     )
@@ -133,8 +133,8 @@ def test_truncation_of_a_log_that_was_growing_is_a_lower_bound() -> None:
 
 
 def test_fetching_follower_may_have_grown() -> None:
-    told = ("fetcher-added", {"offset": 170, "broker": 2}), ("fetcher-removed", {}), ("truncation", {"offset": 156})
-    assert ranges(walked(follows(1, 170), *told)) == [(156, 170, False, "truncation")]
+    events = ("fetcher-added", {"offset": 170, "broker": 2}), ("fetcher-removed", {}), ("truncation", {"offset": 156})
+    assert ranges(walked(follows(1, 170), *events)) == [(156, 170, False, "truncation")]
 
 
 def test_truncation_that_changes_nothing_removes_nothing_and_tells_the_end() -> None:
@@ -171,7 +171,7 @@ def test_a_plan_for_another_offset_is_of_another_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "stated",
     [
         [follows(1, 106, previous=0), ("fetcher-added", {"leader_epoch": 1}), ("truncation", {"offset": 133, "reason": "longer"})],
         [leads(1, 0), ("segment-roll", {"offset": 134}), ("truncation", {"offset": 133})],
@@ -179,10 +179,10 @@ def test_a_plan_for_another_offset_is_of_another_cut() -> None:
     ],
     ids=["a follower that had grown", "a leader", "a follower that says what it knew"],
 )
-def test_what_was_cut_is_of_the_epoch_it_lived_under_where_lines_of_later_ones_are_missing(told: list[Checked]) -> None:
-    removal = only(walked(*told))
+def test_what_was_cut_is_of_the_epoch_it_lived_under_where_lines_of_later_ones_are_missing(stated: list[Checked]) -> None:
+    removal = only(walked(*stated))
     assert (removal.start, removal.end, removal.epoch) == (133, 134, 1)
-    assert removal.under_epoch == (2 if follows(2, 134, previous=1) in told else None)
+    assert removal.under_epoch == (2 if follows(2, 134, previous=1) in stated else None)
 
 
 def test_a_high_watermark_that_falls_tells_nothing_of_the_epoch_before() -> None:
@@ -264,9 +264,9 @@ def test_follower_that_creates_its_log_twice_had_lost_it() -> None:
     assert (replica.removals, [epoch for epoch, _ in replica.recreated]) == ([], [4])
 
 
-@pytest.mark.parametrize("told", [[("log-created", {})], [follows(4, 9), ("log-deleted", {}), ("log-created", {})]])
-def test_log_that_is_created_in_order_was_not_lost(told: list[Checked]) -> None:
-    assert walked(*told, leads(6, 0)).recreated == []
+@pytest.mark.parametrize("stated", [[("log-created", {})], [follows(4, 9), ("log-deleted", {}), ("log-created", {})]])
+def test_log_that_is_created_in_order_was_not_lost(stated: list[Checked]) -> None:
+    assert walked(*stated, leads(6, 0)).recreated == []
 
 
 def test_high_watermark_that_is_read_after_the_first_request_of_a_life_is_of_the_one_before() -> None:
@@ -381,17 +381,17 @@ def test_up_to_0_8_2_the_cut_comes_before_the_reset_that_names_the_new_end_alone
 
 @pytest.mark.parametrize("previous", [276, None], ids=["0.8.2", "0.8.1"])
 def test_up_to_0_8_2_a_reset_without_its_cut_proves_one_record_and_the_failed_fetch_proves_the_end(previous: int | None) -> None:
-    told = leads(1, 0), follows_at(2), ("fetch-offset-reset", {"reason": "latest", "previous_offset": previous, "offset": 276})
-    assert shape(only(walked(*told))) == (276, 277, False, "latest", 1, 2)
+    events = leads(1, 0), follows_at(2), ("fetch-offset-reset", {"reason": "latest", "previous_offset": previous, "offset": 276})
+    assert shape(only(walked(*events))) == (276, 277, False, "latest", 1, 2)
     error: Checked = ("fetch-error", {"reason": "OFFSET_OUT_OF_RANGE", "previous_offset": 290, "offset": 276})
-    removal = only(walked(*told, error))
+    removal = only(walked(*events, error))
     assert shape(removal) == (276, 290, True, "latest", 1, 2)
     assert [e.event for e in removal.evidence] == ["fetch-error", "fetch-offset-reset"]
 
 
 def test_failed_fetch_that_was_not_out_of_range_says_nothing_of_the_end() -> None:
-    told = leads(1, 0), follows_at(2), ("fetch-offset-reset", {"reason": "latest", "previous_offset": 276, "offset": 276})
-    assert only(walked(*told, ("fetch-error", {"reason": "NOT_LEADER_FOR_PARTITION", "previous_offset": 290, "offset": 276}))).end == 277
+    events = leads(1, 0), follows_at(2), ("fetch-offset-reset", {"reason": "latest", "previous_offset": 276, "offset": 276})
+    assert only(walked(*events, ("fetch-error", {"reason": "NOT_LEADER_FOR_PARTITION", "previous_offset": 290, "offset": 276}))).end == 277
 
 
 @pytest.mark.parametrize(("previous", "offset", "end"), [(298, 500, 500), (298, 0, 298)], ids=["the log is behind", "the log is kept"])
@@ -496,16 +496,16 @@ FETCHED = {
 }
 
 
-@pytest.mark.parametrize("told", HEARD.values(), ids=HEARD)
-def test_epoch_that_a_follower_only_heard_of_has_no_records_in_its_log(told: list[Checked]) -> None:
-    replica = walked(*told, fetches(290), ANSWER, ("truncation", {"offset": 247}))
-    assert [(r.start, r.end, r.epoch, r.under_epoch) for r in replica.removals][-1] == (247, 290, 1, 4 if follows_at(4) in told else 3)
+@pytest.mark.parametrize("stated", HEARD.values(), ids=HEARD)
+def test_epoch_that_a_follower_only_heard_of_has_no_records_in_its_log(stated: list[Checked]) -> None:
+    replica = walked(*stated, fetches(290), ANSWER, ("truncation", {"offset": 247}))
+    assert [(r.start, r.end, r.epoch, r.under_epoch) for r in replica.removals][-1] == (247, 290, 1, 4 if follows_at(4) in stated else 3)
 
 
-@pytest.mark.parametrize("told", FETCHED.values(), ids=FETCHED)
-def test_epoch_in_which_a_follower_may_have_fetched_dates_its_records(told: list[Checked]) -> None:
-    added = [fetches(290)] if any(kind == "fetcher-added" for kind, _ in told) else []
-    replica = walked(*told, *added, ANSWER, ("truncation", {"offset": 247}))
+@pytest.mark.parametrize("stated", FETCHED.values(), ids=FETCHED)
+def test_epoch_in_which_a_follower_may_have_fetched_dates_its_records(stated: list[Checked]) -> None:
+    added = [fetches(290)] if any(kind == "fetcher-added" for kind, _ in stated) else []
+    replica = walked(*stated, *added, ANSWER, ("truncation", {"offset": 247}))
     assert [(r.end, r.epoch, r.under_epoch) for r in replica.removals][-1] == (290, 2, 3)
 
 
@@ -540,18 +540,18 @@ def test_intent_is_confirmed_by_the_next_that_begins_with_it(confirms: bool | No
 
 
 def test_disk_is_what_its_files_say() -> None:
-    told = [
+    stated = [
         Event(event="hw-checkpoint", offset=80, source="data/replication-offset-checkpoint"),
         Event(event="segment", offset=50, log_end_offset=90, batches=[{"leader_epoch": 3}], source="data/t-0/50.log"),
         Event(event="segment", offset=0, log_end_offset=50, batches=[{"leader_epoch": -1}], source="data/t-0/0.log"),
         Event(event="epoch-entry", leader_epoch=1, offset=0, source="data/t-0/leader-epoch-checkpoint"),
         Event(event="partition-metadata", topic_id="id", source="data/t-0/partition.metadata"),
     ]
-    found = disk(1, "top", told)
+    found = disk(1, "top", stated)
     assert (found.log_end_offset, found.last_epoch, found.epochs, found.topic_id) == (90, 3, [(1, 0)], "id")
     assert [s.offset for s in found.segments] == [0, 50]
-    assert found.high_watermark is told[0]
-    assert found.end_event() is told[1]
+    assert found.high_watermark is stated[0]
+    assert found.end_event() is stated[1]
     assert (found.directory, found.state) == ("data/t-0", None)
 
 
@@ -572,8 +572,8 @@ FACTS = st.fixed_dictionaries({"offset": NUMBERS, "log_end_offset": NUMBERS, "le
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), FACTS), max_size=12))
 @settings(max_examples=200)
-def test_any_history_removes_only_what_was_there(told: list[Checked]) -> None:
-    replica = walked(*told)
+def test_any_history_removes_only_what_was_there(stated: list[Checked]) -> None:
+    replica = walked(*stated)
     reached = max((o.offset for o in replica.observations if o.quantity == "log-end-offset"), default=0)
     for removal in replica.removals:
         assert removal.start < removal.end <= reached

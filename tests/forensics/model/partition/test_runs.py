@@ -46,10 +46,10 @@ LINES = st.lists(
 TOPICS = st.lists(st.tuples(st.sampled_from(["topic-created", "topic-deletion", "topic-deleted"]), st.integers(0, 60)), max_size=3)
 
 
-def rows(told: list[tuple[dict[str, Any], dict[str, Any], int, bool]]) -> Iterator[dict[str, Any]]:
+def rows(stated: list[tuple[dict[str, Any], dict[str, Any], int, bool]]) -> Iterator[dict[str, Any]]:
     """Lines of several files as they came, each some seconds after the one before it in its file."""
     at: dict[str, int] = {}
-    for line, (file, fact, seconds, again) in enumerate(told, 1):
+    for line, (file, fact, seconds, again) in enumerate(stated, 1):
         for n in range(1, 4 if again else 2):
             now = at[file["source"]] = at.get(file["source"], 0) + seconds
             where = {"line": line * 3 + n, "byte": line * 300 + n, "topic": "t", "partition": 0, "cluster": 0, "text": fact["event"]}
@@ -67,11 +67,11 @@ def story(table: pa.Table, cluster: Cluster) -> list[Any]:
 
 @given(LINES, TOPICS, st.integers(0, 20), st.sampled_from([1, 2, 64]))
 @settings(max_examples=60)
-def test_timeline_is_that_of_all_rows(told: Any, topic: list[tuple[str, int]], cut: int, piece: int) -> None:
+def test_timeline_is_that_of_all_rows(stated: Any, topic: list[tuple[str, int]], cut: int, piece: int) -> None:
     of_topic = [Event(event=kind, topic="t", at=NOON + timedelta(seconds=at), source="controller") for kind, at in topic]
     copies = Copies(frozenset({"c", "copy"}), of_seconds=frozenset(file["source"] for file in FILES))
     cluster = Cluster(copies=copies, events=of_topic, recreated={"t": [e.at for e in of_topic]} if topic else {})
-    table = pa.Table.from_pylist(list(rows(told)), schema=IDENTIFIED)
+    table = pa.Table.from_pylist(list(rows(stated)), schema=IDENTIFIED)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("forensics.model.partition.runs.PIECE", piece)
         fewer = folded([partial(table.slice, 0, cut), partial(table.slice, cut)], cluster)

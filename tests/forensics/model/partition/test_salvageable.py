@@ -44,8 +44,8 @@ def unclean(s: Story, *, start: int = 200, end: int = 300, epoch: int = 2, old: 
 
 def losses(s: Story, disks: Mapping[str, bytes], modified: Mapping[str, datetime] | None = None) -> list[Finding]:
     files = {f"{place}/t-0/{SEGMENT}": data for place, data in disks.items()}
-    told = report({**s.files, **files}, {**dict.fromkeys(files, LATE), **(modified or {})})
-    return sorted(of(told, "data-loss"), key=lambda f: f.leader_epoch or 0)
+    reported = report({**s.files, **files}, {**dict.fromkeys(files, LATE), **(modified or {})})
+    return sorted(of(reported, "data-loss"), key=lambda f: f.leader_epoch or 0)
 
 
 def held(found: Finding) -> list[tuple[str, int, Range]]:
@@ -91,10 +91,10 @@ def test_a_directory_that_was_put_aside(story: Story, aside: str) -> None:
 def test_a_renamed_file_of_a_known_loss_is_offered_once(story: Story, mark: str) -> None:
     cut = f"broker-1/data/t-0/00000000000000000200.log{mark}"
     files = {f"broker-{n}/data/t-0/{SEGMENT}": NOW for n in (1, 2)} | {cut: log((200, 300, 2))}
-    told = report({**story.files, **files}, dict.fromkeys(files, LATE))
-    (found,) = of(told, "data-loss")
+    reported = report({**story.files, **files}, dict.fromkeys(files, LATE))
+    (found,) = of(reported, "data-loss")
     assert found.salvageable is not None and [(h.source, h.offsets) for h in found.salvageable.held] == [(cut, Range(200, 300))]
-    assert not of(told, "records-outside-log")
+    assert not of(reported, "records-outside-log")
 
 
 def test_only_a_renamed_file_shows_what_the_new_leader_never_had() -> None:
@@ -102,8 +102,8 @@ def test_only_a_renamed_file_shows_what_the_new_leader_never_had() -> None:
     s = Story()
     s.leads(2, 20, 4, 200, 200, [2], previous=3)
     files = {f"broker-{n}/data/t-0/{SEGMENT}": NOW for n in (1, 2)} | {f"broker-1/data/t-0/{200:020d}.log.deleted": log((200, 300, 2))}
-    told = report({**s.files, **files}, dict.fromkeys(files, LATE))
-    (found,) = of(told, "data-loss")
+    reported = report({**s.files, **files}, dict.fromkeys(files, LATE))
+    (found,) = of(reported, "data-loss")
     assert found.offsets == (Range(200, 300),) and found.committed is None and found.confidence != "certain"
     assert found.salvageable is not None and [h.offsets for h in found.salvageable.held] == [Range(200, 300)]
 
@@ -113,10 +113,10 @@ def test_records_that_only_renamed_files_have_are_offered_and_not_called_lost() 
     s.leads(1, 0, 1, 0, 0, [1])
     parts = {200: log((200, 240, 1)), 240: log((240, 300, 1))}
     files = {f"broker-1/data/t-0/{SEGMENT}": log((0, 200, 1))} | {f"broker-1/data/t-0/{n:020d}.log.deleted": d for n, d in parts.items()}
-    told = report({**s.files, **files}, dict.fromkeys(files, LATE))
-    (found,) = of(told, "records-outside-log")
-    assert not of(told, "data-loss") and found.committed is None
-    (lot,) = lots(told.findings)
+    reported = report({**s.files, **files}, dict.fromkeys(files, LATE))
+    (found,) = of(reported, "records-outside-log")
+    assert not of(reported, "data-loss") and found.committed is None
+    (lot,) = lots(reported.findings)
     assert not lot.lost and [(h.source[-31:], h.offsets) for h in lot.found.held] == [
         (f"{200:020d}.log.deleted"[-31:], Range(200, 240)),
         (f"{240:020d}.log.deleted"[-31:], Range(240, 300)),
@@ -206,8 +206,8 @@ def test_differing_copies_are_a_finding_whatever_the_directory(story: Story) -> 
         f"before/broker-1/data/t-0/{SEGMENT}": BEFORE,
         f"broker-3/data/{aside}/{SEGMENT}": forged,
     }
-    told = report({**story.files, **files}, dict.fromkeys(files, LATE))
-    assert any("different records at offsets 200" in words(f).summary for f in of(told, "log-divergence"))
+    reported = report({**story.files, **files}, dict.fromkeys(files, LATE))
+    assert any("different records at offsets 200" in words(f).summary for f in of(reported, "log-divergence"))
 
 
 def test_a_copy_that_may_only_be_compressed_again_is_no_proof_of_other_records(story: Story) -> None:

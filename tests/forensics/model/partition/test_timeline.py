@@ -50,8 +50,16 @@ def test_a_line_that_is_there_again_counts_once() -> None:
 
 
 def created(**fields: Any) -> Event:
-    told = {"leader_epoch": 0, "partition_epoch": 0, "leader": 1, "isr": [1, 2, 3], "replicas": [1, 2, 3], "metadata_offset": 10, **fields}
-    return event("metadata-partition", **told)
+    stated = {
+        "leader_epoch": 0,
+        "partition_epoch": 0,
+        "leader": 1,
+        "isr": [1, 2, 3],
+        "replicas": [1, 2, 3],
+        "metadata_offset": 10,
+        **fields,
+    }
+    return event("metadata-partition", **stated)
 
 
 def change(offset: int, seconds: float = 0, **fields: Any) -> Event:
@@ -59,8 +67,8 @@ def change(offset: int, seconds: float = 0, **fields: Any) -> Event:
 
 
 def test_change_raises_the_leader_epoch_only_when_it_names_a_leader() -> None:
-    told = [created(), change(11, isr=[1, 2]), change(12, leader=2, isr=[2]), change(13, leader=2), change(14, isr=[2, 3])]
-    assert shape(replay(told)) == [
+    events = [created(), change(11, isr=[1, 2]), change(12, leader=2, isr=[2]), change(13, leader=2), change(14, isr=[2, 3])]
+    assert shape(replay(events)) == [
         (0, 0, 1, (1, 2, 3)),
         (0, 1, 1, (1, 2)),
         (1, 2, 2, (2,)),
@@ -70,12 +78,12 @@ def test_change_raises_the_leader_epoch_only_when_it_names_a_leader() -> None:
 
 
 def test_change_keeps_what_it_does_not_name() -> None:
-    told = [
+    stated = [
         created(recovering=True),
         change(11, isr=[1]),
         change(12, recovering=False, replicas=[1, 4], adding_replicas=[4], removing_replicas=[2]),
     ]
-    first, second, third = replay(told)
+    first, second, third = replay(stated)
     assert (first.recovering, second.recovering, third.recovering) == (True, True, False)
     assert (second.replicas, third.replicas, third.adding, third.removing, third.isr) == ((1, 2, 3), (1, 4), (4,), (2,), (1,))
 
@@ -85,10 +93,10 @@ def test_eligible_leaders_of_a_change() -> None:
 
 
 def test_copies_of_the_metadata_log_tell_each_record_once() -> None:
-    told = [created(), change(11, isr=[1, 2]), change(12, leader=2)]
+    events = [created(), change(11, isr=[1, 2]), change(12, leader=2)]
     copy = [created(source="other"), change(11, isr=[1, 2], source="other"), change(12, leader=2, source="other")]
-    assert shape(replay([*copy, *reversed(told)])) == shape(replay(told))
-    assert len(replay([*told, *copy])) == 3
+    assert shape(replay([*copy, *reversed(events)])) == shape(replay(events))
+    assert len(replay([*events, *copy])) == 3
 
 
 def test_no_change_follows_the_last_epoch_that_kafka_can_count() -> None:
@@ -106,7 +114,7 @@ def test_change_without_a_state_before_it_is_left_out() -> None:
 
 def state(epoch: int, leader: int, isr: list[int], version: int | None = None, seconds: float | None = 0, **more: Any) -> State:
     reason = more.pop("reason", "decided")
-    told = event("partition-state", seconds, leader_epoch=epoch, leader=leader, isr=isr, partition_epoch=version, reason=reason, **more)
+    events = event("partition-state", seconds, leader_epoch=epoch, leader=leader, isr=isr, partition_epoch=version, reason=reason, **more)
     replicas = more.get("replicas")
     return State(
         leader_epoch=epoch,
@@ -114,9 +122,9 @@ def state(epoch: int, leader: int, isr: list[int], version: int | None = None, s
         leader=leader,
         isr=tuple(isr),
         replicas=tuple(replicas) if replicas else None,
-        at=told.at,
+        at=events.at,
         source=reason,
-        event=told,
+        event=events,
     )
 
 
@@ -125,15 +133,15 @@ STATES = [(0, 0, 1, [1, 2, 3]), (0, 1, 1, [1, 2]), (1, 2, 2, [2]), (1, 3, 2, [2,
 
 @given(st.permutations(STATES), st.lists(st.integers(-5000, 5000), min_size=5, max_size=5))
 @settings(max_examples=100)
-def test_order_is_that_of_epochs_whatever_the_clocks(told: list[tuple[int, int, int, list[int]]], clocks: list[int]) -> None:
-    found = [state(e, n, isr, v, at, writer=n) for (e, v, n, isr), at in zip(told, clocks, strict=True)]
+def test_order_is_that_of_epochs_whatever_the_clocks(stated: list[tuple[int, int, int, list[int]]], clocks: list[int]) -> None:
+    found = [state(e, n, isr, v, at, writer=n) for (e, v, n, isr), at in zip(stated, clocks, strict=True)]
     assert shape(chain(found)) == [(e, v, n, tuple(isr)) for e, v, n, isr in STATES]
 
 
 def test_best_witness_tells_the_state_and_the_others_stand_beside_it() -> None:
     cached, decided = state(1, 2, [2], 5, 1, reason="cached", writer=3), state(1, 2, [2], 5, 0, writer=1)
-    (told,) = chain([cached, decided])
-    assert (told.source, told.event, told.also) == ("decided", decided.event, (cached.event,))
+    (stated,) = chain([cached, decided])
+    assert (stated.source, stated.event, stated.also) == ("decided", decided.event, (cached.event,))
 
 
 def test_witness_without_the_version_tells_the_same_state() -> None:
@@ -143,9 +151,9 @@ def test_witness_without_the_version_tells_the_same_state() -> None:
 
 
 def test_changes_that_nobody_tells_are_counted_where_states_between_have_no_version() -> None:
-    told = chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 3, 2)])
-    assert [s.missing_changes for s in told] == [0, 1, 1]
-    gap = between(told[1], told[2], isr_observable=True)
+    events = chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 3, 2)])
+    assert [s.missing_changes for s in events] == [0, 1, 1]
+    gap = between(events[1], events[2], isr_observable=True)
     assert isinstance(gap, Gap) and gap.changes == 1
     assert [s.missing_changes for s in chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 2, 2)])] == [0, 0, 0]
 
@@ -165,9 +173,9 @@ LEADING = {"source": "server.log", "writer": 1}
 
 
 def test_isr_changes_of_a_leader_elected_before_the_evidence_begins() -> None:
-    told = [event("isr-update", 5, line=1, partition_epoch=7, isr=[1, 2], **LEADING)]
+    events = [event("isr-update", 5, line=1, partition_epoch=7, isr=[1, 2], **LEADING)]
     later = event("partition-state", 9, reason="decided", leader_epoch=4, partition_epoch=8, leader=2, isr=[2])
-    states = build("t", 0, [*told, later], Cluster())[0].states
+    states = build("t", 0, [*events, later], Cluster())[0].states
     assert shape(states) == [(-1, 7, 1, (1, 2)), (4, 8, 2, (2,))]
     assert [s.known_epoch for s in states] == [None, 4]
 
@@ -199,8 +207,8 @@ def test_isr_change_after_a_restart_may_be_of_a_later_epoch() -> None:
     started = event("leader-start", 0, line=1, leader_epoch=3, log_end_offset=0, **LEADING)
     load = event("log-load", 5, line=2, log_end_offset=10, **LEADING)
     shrink = event("isr-shrink", 9, line=3, previous_isr=[1, 2], isr=[1], **LEADING)
-    for told, guessed in (([started, shrink], False), ([started, load, shrink], True)):
-        states = build("t", 0, [decided(0, 3, None, 1, [1, 2]), *told], Cluster())[0].states
+    for stated, guessed in (([started, shrink], False), ([started, load, shrink], True)):
+        states = build("t", 0, [decided(0, 3, None, 1, [1, 2]), *stated], Cluster())[0].states
         assert [(s.leader_epoch, s.isr, s.epoch_guessed) for s in states] == [(3, (1, 2), False), (3, (1,), guessed)]
 
 
@@ -247,8 +255,8 @@ def isr_after_an_intent(version: int | None, next_version: int | None, next_isr:
     """A leader of 1.1 to 2.3 intends to shrink the ISR to itself; then another epoch begins."""
     starts = event("leader-start", 0, line=1, leader_epoch=0, log_end_offset=0, **LEADING)
     intent = event("isr-shrink", 5, line=2, previous_isr=[1, 2, 3], isr=[1], **LEADING)
-    told = [starts, intent, decided(0, 0, version, 1, [1, 2, 3]), decided(9, 1, next_version, 2, next_isr)]
-    return [s.isr for s in build("t", 0, told, Cluster())[0].states]
+    events = [starts, intent, decided(0, 0, version, 1, [1, 2, 3]), decided(9, 1, next_version, 2, next_isr)]
+    return [s.isr for s in build("t", 0, events, Cluster())[0].states]
 
 
 def test_intent_with_no_version_left_for_it_never_took_effect() -> None:
@@ -285,8 +293,8 @@ def test_output_that_describes_a_deleted_topic_is_older_than_its_file(topic_id: 
     described = event("describe-topic", 60, topic_id=topic_id, source="d.txt")
     made, gone = event("topic-created", -1, topic_id="old", line=1), event("topic-deleted", 9, line=2)
     cluster = Cluster(events=[made, gone, described], recreated={"t": []})
-    told = [decided(0, 0, 0, 1, [1]), event("describe-partition", 60, leader=1, isr=[1], replicas=[1], source="d.txt")]
-    assert [found.generation for found in build("t", 0, told, cluster)] == generations
+    rows = [decided(0, 0, 0, 1, [1]), event("describe-partition", 60, leader=1, isr=[1], replicas=[1], source="d.txt")]
+    assert [found.generation for found in build("t", 0, rows, cluster)] == generations
 
 
 def intents(*changes: tuple[list[int], list[int]]) -> list[Event]:
@@ -304,8 +312,8 @@ FLAP = [([1, 2], [1]), ([1], [1, 2]), ([1, 2], [1])]
 def settled(changes: list[tuple[list[int], list[int]]], *after: Event, first: int | None = 0) -> list[tuple[tuple[int, ...], bool]]:
     """ISRs before the next election, each with whether it is in doubt."""
     starts = event("leader-start", 0, line=1, leader_epoch=0, log_end_offset=0, **LEADING)
-    told = [decided(0, 0, first, 1, [1, 2]), starts, *intents(*changes), *after]
-    return [(s.isr, s.doubt is not None) for s in build("t", 0, told, Cluster())[0].states if s.leader_epoch == 0]
+    events = [decided(0, 0, first, 1, [1, 2]), starts, *intents(*changes), *after]
+    return [(s.isr, s.doubt is not None) for s in build("t", 0, events, Cluster())[0].states if s.leader_epoch == 0]
 
 
 def test_last_intent_stands_only_if_versions_leave_room_for_all_that_were_printed() -> None:
@@ -374,8 +382,8 @@ def test_intent_that_the_next_election_contradicts_never_took_effect() -> None:
 
 
 def test_assignment_is_carried_on_and_back_to_the_beginning() -> None:
-    told = chain([state(0, 1, [1], 0), state(1, 2, [2], 1, replicas=[1, 2]), state(2, 1, [1], 2)])
-    assert [s.replicas for s in told] == [(1, 2)] * 3
+    events = chain([state(0, 1, [1], 0), state(1, 2, [2], 1, replicas=[1, 2]), state(2, 1, [1], 2)])
+    assert [s.replicas for s in events] == [(1, 2)] * 3
 
 
 def test_state_that_changes_nothing_is_no_state() -> None:
@@ -392,8 +400,8 @@ def test_clock_that_jumps_back_does_not_reorder_a_file() -> None:
 
 
 def test_run_of_one_fact_is_folded() -> None:
-    told = fold([event("fetch-error", s, line=s + 1, broker=2, reason="NOT_LEADER") for s in range(5)])
-    assert [(e.repeats, e.last_at) for e in told] == [(5, NOON + timedelta(seconds=4))]
+    events = fold([event("fetch-error", s, line=s + 1, broker=2, reason="NOT_LEADER") for s in range(5)])
+    assert [(e.repeats, e.last_at) for e in events] == [(5, NOON + timedelta(seconds=4))]
 
 
 def test_run_that_is_interrupted_or_of_another_kind_is_not_folded() -> None:
@@ -402,10 +410,10 @@ def test_run_that_is_interrupted_or_of_another_kind_is_not_folded() -> None:
 
 
 def test_line_of_an_earlier_copy_counts_once() -> None:
-    told = [event("truncation", 0, line=1, source=s, collection=s, text="Truncating", offset=5) for s in ("before", "after")]
+    events = [event("truncation", 0, line=1, source=s, collection=s, text="Truncating", offset=5) for s in ("before", "after")]
     later = event("truncation", 9, line=2, source="after", collection="after", text="Truncating", offset=5)
-    assert fold([*told, later], Copies(frozenset({"before", "after"}))) == [told[1], later]
-    assert fold([*told, later], Copies(frozenset({"before"}))) == [*told, later], "a log of other hours repeats nothing"
+    assert fold([*events, later], Copies(frozenset({"before", "after"}))) == [events[1], later]
+    assert fold([*events, later], Copies(frozenset({"before"}))) == [*events, later], "a log of other hours repeats nothing"
 
 
 # generations
@@ -417,29 +425,29 @@ def gone(*seconds: int) -> Cluster:
 
 
 def test_topic_never_deleted_has_one_generation_though_a_replica_went() -> None:
-    told = [event("log-created", 0, line=1), event("log-deleted", 1, line=2), event("log-created", 2, line=3)]
-    assert list(generations("t", told, Cluster(), FileOrders())) == [0]
+    events = [event("log-created", 0, line=1), event("log-deleted", 1, line=2), event("log-created", 2, line=3)]
+    assert list(generations("t", events, Cluster(), FileOrders())) == [0]
 
 
 def test_topic_ids_split_generations_oldest_first() -> None:
-    told = [
+    stated = [
         event("metadata-partition", 9, topic_id="B", metadata_offset=50),
         event("metadata-partition", 1, topic_id="A", metadata_offset=7),
     ]
-    assert generations("t", told, Cluster(), FileOrders()) == {-1: [told[1]], 0: [told[0]]}
+    assert generations("t", stated, Cluster(), FileOrders()) == {-1: [stated[1]], 0: [stated[0]]}
 
 
 def test_log_deleted_and_created_again_splits_a_brokers_stream() -> None:
-    told = [
+    stated = [
         event(k, s, line=s, writer=1)
         for s, k in enumerate(("log-created", "truncation", "log-deleted", "segment-delete", "log-created"), 1)
     ]
-    assert generations("t", told, gone(3), FileOrders()) == {-1: told[:4], 0: told[4:]}
+    assert generations("t", stated, gone(3), FileOrders()) == {-1: stated[:4], 0: stated[4:]}
 
 
 def test_stream_without_marks_is_split_by_the_time_of_the_deletion() -> None:
-    told = [event("isr-update", s, line=s, writer=1) for s in (1, 9)]
-    assert generations("t", told, gone(5), FileOrders()) == {-1: told[:1], 0: told[1:]}
+    events = [event("isr-update", s, line=s, writer=1) for s in (1, 9)]
+    assert generations("t", events, gone(5), FileOrders()) == {-1: events[:1], 0: events[1:]}
 
 
 def test_lines_without_topic_id_belong_to_the_ids_of_their_time_though_the_last_deletion_is_not_in_evidence() -> None:
@@ -451,14 +459,14 @@ def test_lines_without_topic_id_belong_to_the_ids_of_their_time_though_the_last_
 
 @pytest.mark.parametrize(("created", "runs"), [(True, 2), (False, 1)])
 def test_a_request_for_epoch_0_begins_a_life_where_a_log_is_created_for_it(created: bool, runs: int) -> None:
-    told = [event("partition-state", s, line=s, writer=1, reason="received", leader_epoch=e) for s, e in ((1, 0), (2, 2), (3, 0))]
-    told += [event("log-created", 4, line=4, writer=1)] if created else []
-    assert len(generations("t", told, Cluster(), FileOrders())) == runs
+    events = [event("partition-state", s, line=s, writer=1, reason="received", leader_epoch=e) for s, e in ((1, 0), (2, 2), (3, 0))]
+    events += [event("log-created", 4, line=4, writer=1)] if created else []
+    assert len(generations("t", events, Cluster(), FileOrders())) == runs
 
 
-def split(told: list[Event], cluster: Cluster) -> list[list[float]]:
+def split(stated: list[Event], cluster: Cluster) -> list[list[float]]:
     """Seconds of the events of each life, oldest first; of lives 0, -1, …"""
-    found = generations("t", told, cluster, FileOrders())
+    found = generations("t", stated, cluster, FileOrders())
     assert sorted(found) == list(range(-len(found) + 1, 1))
     return [sorted((e.at - NOON).total_seconds() for e in found[g] if e.at is not None) for g in sorted(found)]
 
@@ -473,8 +481,8 @@ def test_three_lives_of_one_topic() -> None:
     late = event("topic-deletion", 110.2, source="3/state-change.log", line=5)
     cluster = Cluster(events=[*ends, *made, late], recreated={"t": [e.at for e in [*ends, late]]})
 
-    def of(writer: int, *told: tuple[float, str]) -> list[Event]:
-        return [event(kind, s, source=f"{writer}/server.log", line=n, writer=writer) for n, (s, kind) in enumerate(told, 1)]
+    def of(writer: int, *stated: tuple[float, str]) -> list[Event]:
+        return [event(kind, s, source=f"{writer}/server.log", line=n, writer=writer) for n, (s, kind) in enumerate(stated, 1)]
 
     seen = of(
         1,
@@ -499,12 +507,12 @@ def test_three_lives_of_one_topic() -> None:
 
 def test_real_topics_that_were_recreated() -> None:
     for name in ("delete-recreate-retention-2.8.2-zk", "delete-recreate-retention-3.9.1-kraft"):
-        told = [t for t, _ in local.timelines(recorded.events(name))]
-        split = {t.name for t in told if t.generation < 0}
+        seen = [t for t, _ in local.timelines(recorded.events(name))]
+        split = {t.name for t in seen if t.generation < 0}
         assert split, name
-        for t in told:
+        for t in seen:
             assert all(one.leader_epoch <= two.leader_epoch for one, two in zip(t.states, t.states[1:], strict=False))
-        ids = {g: {t.topic_id for t in told if t.name in split and t.generation == g} for g in (-1, 0)}
+        ids = {g: {t.topic_id for t in seen if t.name in split and t.generation == g} for g in (-1, 0)}
         assert None not in ids[0]
         assert ids[0].isdisjoint(ids[-1])
 
@@ -518,10 +526,10 @@ def test_assignment_no_state_tells_is_that_of_describe() -> None:
     described = (
         "Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2\n"
     )
-    told, _ = timeline({**s.files, "describe.txt": described})
-    assert told.assigned == (1, 2, 3)
-    assert [x.replicas for x in told.states] == [(1, 2, 3)]
-    assert [(x.leader, x.isr) for x in told.snapshots] == [(1, (1, 2))]
+    stated, _ = timeline({**s.files, "describe.txt": described})
+    assert stated.assigned == (1, 2, 3)
+    assert [x.replicas for x in stated.states] == [(1, 2, 3)]
+    assert [(x.leader, x.isr) for x in stated.snapshots] == [(1, (1, 2))]
 
 
 def test_replicas_sent_as_a_set_are_put_into_the_order_the_controller_created_them_in() -> None:
@@ -555,8 +563,8 @@ def test_assignment_nobody_tells_is_who_was_in_sync() -> None:
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.leads(2, 9, 1, 10, 10, [2, 4], previous=0)
-    told, _ = timeline(s.files)
-    assert told.assigned == (1, 2, 4)
+    stated, _ = timeline(s.files)
+    assert stated.assigned == (1, 2, 4)
 
 
 def test_terms_of_leaders_with_their_restarts() -> None:
@@ -564,8 +572,8 @@ def test_terms_of_leaders_with_their_restarts() -> None:
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.leads(1, 30, 0, 90, 80, [1, 2])
     s.leads(2, 60, 1, 95, 95, [2], previous=0)
-    told, _ = timeline(s.files)
-    assert [(t.order, t.leader, t.start_offset, t.exact) for t in told.terms] == [
+    stated, _ = timeline(s.files)
+    assert [(t.order, t.leader, t.start_offset, t.exact) for t in stated.terms] == [
         ((0, 0), 1, 0, True),
         ((0, 1), 1, 90, True),
         ((1, 0), 2, 95, True),
@@ -574,11 +582,11 @@ def test_terms_of_leaders_with_their_restarts() -> None:
 
 def test_files_of_the_latest_collection_are_the_disk_and_older_ones_history() -> None:
     cluster = Cluster(nodes={1: Node(1, collections=["old", "new"])})
-    told = [
+    stated = [
         event("hw-checkpoint", s, source=f"{c}/hw", collection=c, writer=1, offset=o) for c, s, o in (("old", 0, 170), ("new", 50, 120))
     ]
     load = event("log-load", 20, source="new/server.log", collection="new", writer=1, line=1, log_end_offset=120)
-    (found,) = build("t", 0, [*told, load], cluster)
+    (found,) = build("t", 0, [*stated, load], cluster)
     high = found.collected_logs[1].high_watermark
     assert high is not None and high.offset == 120
     (removal,) = found.replicas[1].removals
@@ -641,9 +649,9 @@ def test_the_metadata_log_has_the_record_of_a_creation_and_a_snapshot_has_those_
 
 def test_a_reassignment_goes_on_while_its_leader_tells_of_the_isr_alone() -> None:
     """Its replicas on the way out count for the factor no more; who names the assignment again, without them, ends it."""
-    told = Event(event="partition-state", source="s", line=1)
+    events = Event(event="partition-state", source="s", line=1)
 
-    def state(source: str, isr: tuple[int, ...], removing: tuple[int, ...] = (), event: Event = told) -> State:
+    def state(source: str, isr: tuple[int, ...], removing: tuple[int, ...] = (), event: Event = events) -> State:
         return State(
             leader_epoch=0,
             partition_epoch=None,

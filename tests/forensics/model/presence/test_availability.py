@@ -96,11 +96,11 @@ def test_the_last_to_die_is_missed_by_the_first_that_comes_back(checkpoints: boo
     unfound(s)
     if checkpoints:
         s.put(CHECKPOINT, ["0", "1", "t 0 100"])
-    told = crash_of_3(s)
-    assert told is not None and (told.start, told.end) == (START + timedelta(seconds=10), None)
-    assert told.confidence == ("probable" if checkpoints else "possible")
-    assert "did not find it among the live brokers" in words(told).explanation
-    assert any("Currently active brokers" in e.text for e in told.evidence)
+    story = crash_of_3(s)
+    assert story is not None and (story.start, story.end) == (START + timedelta(seconds=10), None)
+    assert story.confidence == ("probable" if checkpoints else "possible")
+    assert "did not find it among the live brokers" in words(story).explanation
+    assert any("Currently active brokers" in e.text for e in story.evidence)
     (three,) = [b for b in brokers(gathered(table(s.files))[0], ()) if b.id == 3]
     assert three.state == "down"
 
@@ -108,9 +108,9 @@ def test_the_last_to_die_is_missed_by_the_first_that_comes_back(checkpoints: boo
 def test_what_the_last_to_die_led_has_no_leader_any_more() -> None:
     s = last_of_all()
     leaderless(s)
-    told = crash_of_3(s)
-    assert told is not None and told.confidence == "possible"
-    assert "t-0, whose last in-sync replica was on it, had no leader" in words(told).explanation
+    story = crash_of_3(s)
+    assert story is not None and story.confidence == "possible"
+    assert "t-0, whose last in-sync replica was on it, had no leader" in words(story).explanation
     found, cluster = timeline(s.files)
     (three,) = [b for b in brokers(cluster, partitions(standing(found, cluster))) if b.id == 3]
     assert three.state == "down"
@@ -137,9 +137,9 @@ def test_a_log_that_just_ends_is_no_death(why: str) -> None:
         s.put(MARKER, [])
     elif why == "it goes on":
         s.line(3, "server", 70, "INFO [GroupCoordinator 3]: Starting up. (kafka.coordinator.group.GroupCoordinator)")
-    told = report(s.files, {MARKER: START + timedelta(seconds=11)})
-    assert [f for f in of(told, "broker-crash") if f.brokers == (3,)] == []
-    stopped = [f for f in of(told, "controlled-shutdown") if f.brokers == (3,)]
+    reported = report(s.files, {MARKER: START + timedelta(seconds=11)})
+    assert [f for f in of(reported, "broker-crash") if f.brokers == (3,)] == []
+    stopped = [f for f in of(reported, "controlled-shutdown") if f.brokers == (3,)]
     assert len(stopped) == (why == "it had stopped cleanly")
 
 
@@ -153,10 +153,10 @@ def test_a_replica_whose_broker_was_missed_is_gone_in_all_that_is_said_of_it() -
     found, cluster = timeline(s.files)
     (one,) = absences(found, cluster).all
     assert one.cause == GONE and cluster.availability(3).running is None
-    told = report(s.files)
-    assert [f.cause for f in of(told, "under-replicated")] == ["broker-crash"]
-    assert [f.confidence for f in of(told, "broker-crash")] == ["probable"]
-    assert of(told, "broker-fenced", "stuck-replica") == []
+    reported = report(s.files)
+    assert [f.cause for f in of(reported, "under-replicated")] == ["broker-crash"]
+    assert [f.confidence for f in of(reported, "broker-crash")] == ["probable"]
+    assert of(reported, "broker-fenced", "stuck-replica") == []
 
 
 def test_a_stop_explains_what_comes_after_it_and_every_window_of_it_says_so() -> None:
@@ -186,13 +186,13 @@ MOMENTS = st.none() | st.integers(0, 9)
 
 
 @given(st.lists(st.tuples(MOMENTS, MOMENTS), max_size=6), st.integers(0, 9))
-def test_a_life_stood_where_it_had_begun_and_not_ended(told: list[tuple[int | None, int | None]], second: int) -> None:
+def test_a_life_stood_where_it_had_begun_and_not_ended(stated: list[tuple[int | None, int | None]], second: int) -> None:
     def event(at: int | None) -> Event | None:
         return Event(at=START + timedelta(seconds=at)) if at is not None else None
 
-    runs = [BrokerRun(1, event(begin), event(end)) for begin, end in told]
+    runs = [BrokerRun(1, event(begin), event(end)) for begin, end in stated]
     at = START + timedelta(seconds=second)
-    stood = [run for run, (b, e) in zip(runs, told, strict=True) if (b is None or b <= second) and (e is None or second <= e)]
+    stood = [run for run, (b, e) in zip(runs, stated, strict=True) if (b is None or b <= second) and (e is None or second <= e)]
     assert {id(run) for run in by_time(runs).within(at, at)} == set(map(id, stood))
 
 

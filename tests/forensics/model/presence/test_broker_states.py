@@ -18,10 +18,10 @@ PROCESS = (UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN)
 
 
 def fleet() -> Fleet:
-    told = Fleet(5, 10)
-    told.crash([2], 60, 90)
-    told.stop(3, 200, 230)
-    return told
+    story = Fleet(5, 10)
+    story.crash([2], 60, 90)
+    story.stop(3, 200, 230)
+    return story
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def test_who_lives_though_it_was_fenced_is_up_and_fenced() -> None:
 def test_one_controller_at_a_time(report: Report) -> None:
     spans = sorted((s for b in report.states for s in states(report, b, CONTROLLER)), key=lambda s: s.start or START)
     assert [s.broker for s in spans] == [1] and spans[0].end is None
-    told = fleet()
-    told.crash([1], 300, 330)
-    spans = [s for own in local.report(table(told.files)).states.values() for s in own if s.state == CONTROLLER]
+    story = fleet()
+    story.crash([1], 300, 330)
+    spans = [s for own in local.report(table(story.files)).states.values() for s in own if s.state == CONTROLLER]
     assert len(spans) == 2 and all(
         a.end is not None and a.end <= b.start for a in spans for b in spans if b.start and a.start and a.start < b.start
     )

@@ -24,23 +24,23 @@ def config(minutes: int, key: str | None, value: str | None, **fields: Any) -> E
 
 
 def test_the_topic_counts_before_the_broker_and_that_before_the_cluster_and_the_file() -> None:
-    told = Settings()
+    configured = Settings()
     sources = [(DEFAULT, None, "1"), (STATIC, 1, "2"), (CLUSTER, None, "3"), (BROKER, 1, "4"), (TOPIC, "t", "5")]
     for source, owner, value in sources:
-        told.put(MIN_ISR, value, source, owner)
-        assert told.value(MIN_ISR, topic="t", broker=1) == value
-    assert told.value(MIN_ISR, topic="u", broker=1) == "4"
-    assert told.value(MIN_ISR, topic="u") == "4"
-    assert told.value(MIN_ISR) == "4"
-    assert told.value("unclean.leader.election.enable") is None
+        configured.put(MIN_ISR, value, source, owner)
+        assert configured.value(MIN_ISR, topic="t", broker=1) == value
+    assert configured.value(MIN_ISR, topic="u", broker=1) == "4"
+    assert configured.value(MIN_ISR, topic="u") == "4"
+    assert configured.value(MIN_ISR) == "4"
+    assert configured.value("unclean.leader.election.enable") is None
 
 
 def test_a_value_holds_from_its_change_on() -> None:
-    told = Settings([config(0, MIN_ISR, "1", topic="t"), config(10, MIN_ISR, "2", topic="t"), config(20, MIN_ISR, "null", topic="t")])
-    told.put(MIN_ISR, "3", STATIC, 1)
-    assert [told.value(MIN_ISR, topic="t", at=at(m)) for m in (-5, 0, 9, 10, 19, 20)] == ["1", "1", "1", "2", "2", "3"]
-    assert told.value(MIN_ISR, topic="t") == "3"
-    assert [(c.at, c.value) for c in told.history(MIN_ISR, topic="t") if c.event is not None] == [
+    configured = Settings([config(0, MIN_ISR, "1", topic="t"), config(10, MIN_ISR, "2", topic="t"), config(20, MIN_ISR, "null", topic="t")])
+    configured.put(MIN_ISR, "3", STATIC, 1)
+    assert [configured.value(MIN_ISR, topic="t", at=at(m)) for m in (-5, 0, 9, 10, 19, 20)] == ["1", "1", "1", "2", "2", "3"]
+    assert configured.value(MIN_ISR, topic="t") == "3"
+    assert [(c.at, c.value) for c in configured.history(MIN_ISR, topic="t") if c.event is not None] == [
         (at(0), "1"),
         (at(10), "2"),
         (at(20), None),
@@ -48,7 +48,7 @@ def test_a_value_holds_from_its_change_on() -> None:
 
 
 def test_a_full_list_takes_away_what_it_does_not_name() -> None:
-    told = Settings(
+    configured = Settings(
         [
             config(0, MIN_ISR, "2", topic="t", reason=TOPIC),
             config(0, "retention.ms", "5", topic="t", reason=TOPIC),
@@ -58,12 +58,12 @@ def test_a_full_list_takes_away_what_it_does_not_name() -> None:
             config(9, None, "", topic="t", reason=TOPIC),
         ]
     )
-    assert [told.value(MIN_ISR, topic="t", at=at(m)) for m in (1, 6)] == ["2", None]
-    assert [told.value("retention.ms", topic="t", at=at(m)) for m in (1, 6, 9)] == ["5", "6", None]
+    assert [configured.value(MIN_ISR, topic="t", at=at(m)) for m in (1, 6)] == ["2", None]
+    assert [configured.value("retention.ms", topic="t", at=at(m)) for m in (1, 6, 9)] == ["5", "6", None]
 
 
 def test_settings_of_brokers_go_to_the_broker_they_are_of() -> None:
-    told = Settings(
+    configured = Settings(
         [
             config(0, MIN_ISR, "1", writer=1),
             config(1, MIN_ISR, "2", writer=100, broker=2, reason=BROKER),
@@ -72,32 +72,32 @@ def test_settings_of_brokers_go_to_the_broker_they_are_of() -> None:
             config(4, MIN_ISR, "5", broker=4, reason=STATIC),
         ]
     )
-    assert told.brokers() == [1, 2, 3, 4]
-    assert [told.value(MIN_ISR, broker=b) for b in (1, 2, 3, 4)] == ["3", "2", "4", "3"]
-    assert told.of_broker(1) == {MIN_ISR: "1"}
+    assert configured.brokers() == [1, 2, 3, 4]
+    assert [configured.value(MIN_ISR, broker=b) for b in (1, 2, 3, 4)] == ["3", "2", "4", "3"]
+    assert configured.of_broker(1) == {MIN_ISR: "1"}
 
 
 def test_what_holds_for_a_topic_by_a_source_further_down_is_no_setting_of_the_topic() -> None:
-    told = Settings([config(0, MIN_ISR, "2", topic="t", reason=STATIC)])
-    assert told.value(MIN_ISR, topic="t") == "2"
-    told.put(MIN_ISR, "3", CLUSTER)
-    assert told.value(MIN_ISR, topic="t") == "3"
+    configured = Settings([config(0, MIN_ISR, "2", topic="t", reason=STATIC)])
+    assert configured.value(MIN_ISR, topic="t") == "2"
+    configured.put(MIN_ISR, "3", CLUSTER)
+    assert configured.value(MIN_ISR, topic="t") == "3"
 
 
 def test_hidden_values_tell_nothing() -> None:
-    told = Settings([config(0, "a.rate", "5", broker=1, reason=BROKER), config(1, "a.rate", "[hidden]", broker=1, reason=BROKER)])
-    assert told.value("a.rate", broker=1) == "5"
+    configured = Settings([config(0, "a.rate", "5", broker=1, reason=BROKER), config(1, "a.rate", "[hidden]", broker=1, reason=BROKER)])
+    assert configured.value("a.rate", broker=1) == "5"
 
 
 def test_a_deleted_topic_loses_its_settings() -> None:
-    told = Settings([config(0, MIN_ISR, "2", topic="t"), Event(event="metadata-topic-removed", topic="t", at=at(5))])
-    assert [told.value(MIN_ISR, topic="t", at=at(m)) for m in (1, 6)] == ["2", None]
+    configured = Settings([config(0, MIN_ISR, "2", topic="t"), Event(event="metadata-topic-removed", topic="t", at=at(5))])
+    assert [configured.value(MIN_ISR, topic="t", at=at(m)) for m in (1, 6)] == ["2", None]
 
 
 def test_brokers_keep_the_defaults_of_topics_under_other_names() -> None:
-    told = Settings([config(0, "log.cleanup.policy", "compact", writer=1)])
-    assert told.value("cleanup.policy", topic="t") == "compact"
-    assert told.value("cleanup.policy", broker=1) is None
+    configured = Settings([config(0, "log.cleanup.policy", "compact", writer=1)])
+    assert configured.value("cleanup.policy", topic="t") == "compact"
+    assert configured.value("cleanup.policy", broker=1) is None
 
 
 LINE = "[2026-11-21 {}] INFO Processing override for entityPath: topics/orders with config: {} (kafka.server.DynamicConfigManager)\n"
@@ -105,8 +105,12 @@ LINE = "[2026-11-21 {}] INFO Processing override for entityPath: topics/orders w
 
 @pytest.mark.parametrize(("minute", "expected"), [(30, 2), (50, 3), (59, 1)])
 def test_from_the_lines_of_a_broker(minute: int, expected: int) -> None:
-    told = [("07:10:00,000", "Map(min.insync.replicas -> 2)"), ("07:40:00,000", "Map(min.insync.replicas -> 3)"), ("07:55:00,000", "Map()")]
-    lines = "".join(LINE.format(*change) for change in told)
+    stated = [
+        ("07:10:00,000", "Map(min.insync.replicas -> 2)"),
+        ("07:40:00,000", "Map(min.insync.replicas -> 3)"),
+        ("07:55:00,000", "Map()"),
+    ]
+    lines = "".join(LINE.format(*change) for change in stated)
     files = {"broker-1/logs/server.log": lines, "broker-1/config/server.properties": "broker.id=1\nmin.insync.replicas=1\n"}
     cluster, _ = local.gathered(local.events_of_files(files))
     assert effective(cluster, MIN_ISR, topic="orders", at=datetime(2026, 11, 21, 7, minute)).value == str(expected)

@@ -43,7 +43,7 @@ SPOILT = (
 )
 
 
-def told(found: list[Rows]) -> list[Row]:
+def flat(found: list[Rows]) -> list[Row]:
     rows: list[Row] = pa.Table.from_batches(list(batches(found)), EVENTS).to_pylist()
     return rows
 
@@ -51,7 +51,7 @@ def told(found: list[Rows]) -> list[Row]:
 def agree(data: bytes) -> list[Rows]:
     """Reads it in both ways; what the columns gave."""
     found = list(read_log_by_columns(BytesIO(data), MEMBER, "server-log"))
-    one, other = told(list(read_log(BytesIO(data), MEMBER, "server-log"))), told(found)
+    one, other = flat(list(read_log(BytesIO(data), MEMBER, "server-log"))), flat(found)
     assert next(((a, b) for a, b in zip(one, other, strict=False) if a != b), None) is None
     assert len(one) == len(other)
     return found
@@ -144,10 +144,10 @@ def test_recorded_logs(name: str) -> None:
 
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     content = next(file.content for path, file in bundle("busy-rolling-4.1.1-kraft").items() if path.endswith("server.log"))
-    whole = told(list(read_log_by_columns(BytesIO(content), MEMBER, "server-log")))
+    whole = flat(list(read_log_by_columns(BytesIO(content), MEMBER, "server-log")))
     monkeypatch.setattr("parsers.catalogue.log_file.CHUNK", 1 << 14)
     monkeypatch.setattr("parsers.catalogue.columnar.columns.MAX_ROWS", 100)
-    assert told(agree(content))[:-1] == whole[:-1]
+    assert flat(agree(content))[:-1] == whole[:-1]
 
 
 def test_what_is_said_is_not_read_line_by_line() -> None:
@@ -194,8 +194,8 @@ def test_a_line_of_ten_thousand_partitions_is_quoted_in_part_by_each() -> None:
     )
     size, rows, quotes = 0, 0, set()
     for batch in batches(read_log_by_columns(BytesIO(line.encode()), Member("server.log", None, None), "server-log")):
-        told = batch.filter(pc.equal(batch["event"], "fetcher-removed"))
-        rows, size, quotes = rows + len(told), size + batch.nbytes, quotes | set(told["text"].to_pylist())
+        flat = batch.filter(pc.equal(batch["event"], "fetcher-removed"))
+        rows, size, quotes = rows + len(flat), size + batch.nbytes, quotes | set(flat["text"].to_pylist())
     assert rows == 10_000 and size < 8 << 20
     (quote,) = quotes
     assert len(quote) >= LEAST_SHARED and line.startswith(quote)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from parsers.schemas import Row, Rows
 
 
-def one_by_one(told: Iterable[Rows]) -> Iterator[Row]:
+def one_by_one(read: Iterable[Rows]) -> Iterator[Row]:
     """Each as a row, columns that are null left out."""
-    for one in told:
+    for one in read:
         if isinstance(one, dict):
             yield one
         else:
