@@ -17,7 +17,7 @@ from benchmarks import history
 from fixtures.templates import coverage
 from forensics.case.tables import TABLES, Table
 from forensics.model.findings import Rule, Unrefuted
-from forensics.proof.refuters import OF_CLUSTER, OF_PARTITION
+from forensics.proof.contradictions import OF_CLUSTER, OF_PARTITION
 from forensics.rules import RULES
 
 ROOT = Path(__file__).parents[1]

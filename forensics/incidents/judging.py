@@ -30,10 +30,9 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence import broker_states
 from forensics.model.rows import Rows, Store, Stored
 from forensics.proof.contradictions import contradictions as contradictions_of
-from forensics.proof.contradictions import what
+from forensics.proof.contradictions import refuted, what
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
-from forensics.proof.refuters import refuted
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import RULES, rule_of, rules
 from forensics.rules.evidence_conflict import of_statements

@@ -152,7 +152,7 @@ class ClientOfGroup(Record):
 
 @dataclass(frozen=True, slots=True)
 class Client(Record):
-    """The effect of a loss on a consumer group (forensics.proof.readers)."""
+    """The effect of a loss on a consumer group (forensics.proof.aftermath)."""
 
     group: Annotated[str, "name of the group"]
     outcome: Annotated[
@@ -676,7 +676,7 @@ class Rule:
     """Premises of its findings besides the lines that they quote: 'order' (of the lines of a broker), 'time' (between lines of different
     brokers), 'silence' (a log would show it, and does not)."""
     refuters: tuple[str, ...] = ()
-    """What would contradict its findings (forensics.proof.refuters)."""
+    """What would contradict its findings (forensics.proof.contradictions)."""
     unrefuted: Unrefuted | None = None
     """Why it has no refuters."""
     casts_doubt: str | None = None

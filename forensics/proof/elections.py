@@ -19,8 +19,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.coverage.log_coverage import CLOCK, ORDER, isr_changes_observable, would_show
 from forensics.model.events import Event
 from forensics.model.message import Message, Value, said
-from forensics.model.partition.continuity import Contiguous, Gap, Unsure, between
-from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
+from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, Contiguous, Gap, State, Unsure, between
 from forensics.model.partition.timeline import PartitionTimeline, Term, aims, cached_on_timeline
 from forensics.model.settings.effective import effective, number
 from forensics.model.settings.versions import Version, versions

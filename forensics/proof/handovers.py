@@ -30,11 +30,10 @@ from forensics.model.coverage.log_coverage import (
 )
 from forensics.model.events import Event
 from forensics.model.message import Message, Range, said
-from forensics.model.partition.continuity import Gap, between, bounds, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
-from forensics.model.partition.states import State
+from forensics.model.partition.states import Gap, State, between, bounds, epochs_without_state
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.model.presence.availability import CONTROLLED
 from forensics.model.times import is_later, not_after

@@ -1,8 +1,9 @@
-"""Where the log on a collected disk ended, and whether a log end or a high watermark was seen before a broker took part in a later leader
-epoch.
+"""Where the log on a collected disk ended, when its files were written and copied, and whether a log end or a high watermark was seen before a
+broker took part in a later leader epoch.
 
 The line with which a broker enters a leader epoch may be missing, so its next line, or a file of its, may be of a later epoch than the last
-one in its lines. Here: the proofs that it is not. Not here: what follows from the log end or the high watermark (removed).
+one in its lines. Two files of a replica contradict each other only if it is known when both were written, and when they were copied. Here:
+the proofs of this. Not here: what follows from the log end or the high watermark (removed), or comparisons of files (rules).
 """
 
 from __future__ import annotations
@@ -15,8 +16,30 @@ from forensics.model.coverage.log_coverage import CLOCK, ORDER, STATE, would_sho
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Disk, Replica
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import STOP_NOTICED_EARLY
+from forensics.model.times import is_later
+from forensics.thresholds import AT_REST, STOP_NOTICED_EARLY
 from parsers.kinds import named
+
+
+def cut_since(segment: Event | None, checkpoint: Event) -> bool:
+    """The log was written after the checkpoint: it was cut since, and the next checkpoint will agree."""
+    return segment is not None and is_later(segment.at, checkpoint.at)
+
+
+def taken_alive(broker: int, checkpoint: Event, cluster: Cluster) -> bool:
+    """The checkpoint is of a process that was still running when its files were copied, one after the other: the log went on in between,
+    and what the process had in memory was consistent."""
+    run = cluster.availability(broker).running
+    return run is not None and checkpoint.at is not None and (run.begin_at is None or run.begin_at <= checkpoint.at)
+
+
+def at_rest(disk: Disk) -> Event | None:
+    """The checkpointed high watermark of a log that was complete and not written to when its files were copied; None: it may have been."""
+    mark, segment = disk.high_watermark, disk.end_event()
+    if mark is None or segment is None or mark.at is None or segment.at is None or mark.offset != disk.reach:
+        return None
+    return mark if segment.at + AT_REST < mark.at else None
+
 
 _CHECKPOINTED = named("hw-loaded")
 """The high watermark that it prints is from before the log was loaded."""

@@ -23,10 +23,9 @@ from forensics.model.coverage.log_coverage import (
     would_show,
 )
 from forensics.model.events import Event
-from forensics.model.partition.continuity import Contiguous, Gap, between
 from forensics.model.partition.durability import required
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
-from forensics.model.partition.states import State, is_raise
+from forensics.model.partition.states import Contiguous, Gap, State, between, is_raise
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.settings.effective import strict

@@ -13,8 +13,8 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Disk
-from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.observed import at_rest, cut_since, taken_alive
 from forensics.thresholds import AT_REST
 from parsers.kinds import STARTS
 

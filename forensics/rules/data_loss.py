@@ -38,12 +38,10 @@ from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
 from forensics.model.times import not_after, overlapping
-from forensics.proof.aftermath import of_groups
-from forensics.proof.losses import Doubt, Loss, doubts, holders, losses
-from forensics.proof.readers import readers
+from forensics.proof.aftermath import of_groups, readers
+from forensics.proof.losses import Doubt, Loss, doubts, holders, losses, written
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.verdict import FOREIGN, HW_TRUNCATION
-from forensics.proof.written import written
 from forensics.rules.offset_commit_loss import of_coordinators
 from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS, NAMED, STOP_NOTICED_EARLY
 

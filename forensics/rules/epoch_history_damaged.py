@@ -17,11 +17,11 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.lineage import Entry, of_batches
 from forensics.model.partition.replicas import Disk
-from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.versions import versions
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import Cut, cuts
+from forensics.proof.observed import at_rest, cut_since, taken_alive
 from forensics.thresholds import AT_REST, COPY_DURATION
 from parsers.kinds import ON_DISK, named
 

@@ -1,7 +1,7 @@
 """migration: the cluster is being moved from ZooKeeper to KRaft (KIP-866), or was.
 
 Here: the phases with their times, what is left to do, and a migration that was refused or aborted. Not here: the phases themselves
-(forensics.model.quorum.migration), or the failures of brokers meanwhile.
+(forensics.model.quorum.zookeeper), or the failures of brokers meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.presence.process_errors import who
-from forensics.model.quorum.migration import Migration, migration
+from forensics.model.quorum.zookeeper import Migration, migration
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -10,9 +10,9 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Values, values
-from forensics.model.partition.continuity import Contiguous
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import FollowerStart
+from forensics.model.partition.states import Contiguous
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import right_before
 from forensics.proof.losses import losses

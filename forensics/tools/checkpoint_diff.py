@@ -25,11 +25,11 @@ from forensics.model.events import Event
 from forensics.model.message import Range
 from forensics.model.partition.lineage import Lineage, reach
 from forensics.model.partition.replicas import Disk, disk
-from forensics.model.partition.states_of_files import cut_since
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, NamedColumn, Record, struct
 from forensics.model.timelines import Judge
 from forensics.proof.lineage import part, same_batches
+from forensics.proof.observed import cut_since
 from parsers.kinds import ON_DISK
 
 BEFORE = "against: "

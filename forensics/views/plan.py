@@ -21,7 +21,7 @@ from forensics.model.findings import Client, Finding
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
-from forensics.proof.readers import reset_group
+from forensics.proof.aftermath import reset_group
 from forensics.tools.kafka_tools import ToolInput, Tools, election_files, reassignment_files
 from forensics.tools.repair import (
     MOVE,

@@ -16,8 +16,7 @@ import pytest
 from forensics.model.findings import Finding
 from forensics.model.presence.crash_times import CrashTimes
 from forensics.model.presence.unreplaced import unreplaced
-from forensics.model.quorum.migration import migration
-from forensics.model.quorum.zookeeper import without_zookeeper
+from forensics.model.quorum.zookeeper import migration, without_zookeeper
 from forensics.model.settings.versions import version_changes
 from forensics.words import of_incident, words
 from tests.support import local, recorded

@@ -23,9 +23,8 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.message import Message, said
-from forensics.model.partition.continuity import Gap
 from forensics.model.partition.replicas import Replica
-from forensics.model.partition.states import State
+from forensics.model.partition.states import Gap, State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.availability import is_own_log_line
 from forensics.model.settings.versions import versions

@@ -1,10 +1,10 @@
 """Kinds of what a loss did to consumer groups. The table `clients` of a kind:
 
-    outcomes    outcomes of groups (forensics.proof.readers.Client) that it finds; without it, those of any
+    outcomes    outcomes of groups (forensics.proof.aftermath.Client) that it finds; without it, those of any
     offsets     the range of a group that it names: had_read or skipped; only groups that have one are found
     as_cause    the outcome is the cause of the finding
 
-Here: which groups are found, and with which confidence. Not here: what a loss did to a group (forensics.proof.readers).
+Here: which groups are found, and with which confidence. Not here: what a loss did to a group (forensics.proof.aftermath).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Statement, lower, quote, together
 from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.aftermath import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BACK, GroupReader, log_end, readers, reset_group
 from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BACK, GroupReader, log_end, readers, reset_group
 from parsers.kinds import named

@@ -25,9 +25,8 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Purpose
 from forensics.model.message import Range
-from forensics.model.partition.continuity import Gap, between
 from forensics.model.partition.replicas import Removal, Replica
-from forensics.model.partition.states import State
+from forensics.model.partition.states import Gap, State, between
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.times import merged_spans
 from forensics.proof.judgement import judgement

@@ -9,8 +9,7 @@ import pytest
 
 from forensics.model.findings import Salvageable
 from forensics.model.partition.salvageable import salvageable
-from forensics.proof.losses import losses
-from forensics.proof.written import written
+from forensics.proof.losses import losses, written
 from forensics.thresholds import CLOCK_TOLERANCE
 from tests.forensics.staged import START, Story, timeline
 from tests.support import local, recorded

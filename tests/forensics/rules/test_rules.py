@@ -14,7 +14,7 @@ from forensics.incidents.folding import folded
 from forensics.incidents.judging import conclude
 from forensics.model.findings import LEVELS, Exemplar, Finding, Rule
 from forensics.model.message import Range, packed, unpacked
-from forensics.proof.refuters import OF_CLUSTER, OF_PARTITION
+from forensics.proof.contradictions import OF_CLUSTER, OF_PARTITION
 from forensics.rules import RULES, declared
 from forensics.thresholds import NAMED
 from forensics.views.document import Report

@@ -16,10 +16,9 @@ from forensics.model.clock.order import FileOrders, file_order
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.partition.chain import chain
-from forensics.model.partition.continuity import Gap, between, epochs_without_state
 from forensics.model.partition.folding import fold
 from forensics.model.partition.generations import generations
-from forensics.model.partition.states import State, replay
+from forensics.model.partition.states import Gap, State, between, epochs_without_state, replay
 from forensics.model.partition.timeline import PartitionTimeline, build
 from forensics.words import text
 from tests.forensics.staged import Story, timeline
