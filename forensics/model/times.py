@@ -48,9 +48,9 @@ def ends(span: Spanning) -> datetime:
     return span.end or datetime.max
 
 
-def contains(span: Spanning, at: datetime) -> bool:
-    """Whether a time is in it; its ends are."""
-    return begins(span) <= at <= ends(span)
+def contains(span: Spanning, at: datetime | None, slack: timedelta = timedelta(0)) -> bool:
+    """Whether a time is known and in it, or at most so far outside; its ends are in it."""
+    return at is not None and begins(span) <= at + slack and at - slack <= ends(span)
 
 
 def overlap(one: Spanning, other: Spanning) -> bool:

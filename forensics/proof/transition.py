@@ -29,7 +29,7 @@ from forensics.model.partition.states import Contiguous, Gap, State, between, is
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.settings.effective import strict
-from forensics.model.times import is_later
+from forensics.model.times import contains, is_later
 from forensics.proof.elections import Election, by_order, joined_with_all, right_before
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.old_log import SteppedDown, stepped_down
@@ -562,8 +562,7 @@ def _has_role(event: Event) -> bool:
 
 
 def _within(run: BrokerRun, event: Event) -> bool:
-    begun = run.begin_at is None or event.at is None or run.begin_at <= event.at
-    return begun and (run.end_at is None or event.at is None or event.at <= run.end_at)
+    return event.at is None or contains(run.span, event.at)
 
 
 def ended_cleanly(run: BrokerRun, after: BrokerRun) -> bool:

@@ -19,6 +19,7 @@ from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Brok
 from forensics.model.presence.crash_times import FACTS, CrashTime, CrashTimes
 from forensics.model.presence.failed_starts import errors_of_starts
 from forensics.model.presence.process_errors import ends_the_jvm, who
+from forensics.model.times import Span, contains
 from forensics.thresholds import CLOCK_TOLERANCE
 
 
@@ -77,11 +78,10 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
 
 def _out_of_memory(run: BrokerRun, cluster: Cluster) -> Event | None:
     """The line of the JVM of this run that says that it ends because it ran out of memory."""
-    begin = run.begin.at if run.begin is not None else None
     last = run.followed or run.end
-    end = last.at if last is not None else None
+    span = Span(run.begin_at, last.at if last is not None else None)
     printed = (e for e in cluster.of("out-of-memory") if e.writer == run.node and ends_the_jvm(e))
-    return next((e for e in printed if e.at is not None and (begin is None or e.at >= begin) and (end is None or e.at <= end)), None)
+    return next((e for e in printed if contains(span, e.at)), None)
 
 
 def after_rules(

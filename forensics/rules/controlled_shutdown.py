@@ -10,6 +10,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.presence.process_errors import who
+from forensics.model.times import contains
 from forensics.rules.detectors.conditions import halted_node
 
 
@@ -22,8 +23,8 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _halted(run: BrokerRun, cluster: Cluster) -> bool:
     """The process ended itself (reported by halted-on-truncation), and its shutdown was a part of that."""
-    halts = (e for e in cluster.of("truncation-refused") if halted_node(e) == run.node and e.at is not None)
-    return any((run.begin_at is None or run.begin_at <= e.at) and (run.end_at is None or e.at <= run.end_at) for e in halts if e.at)
+    halts = (e for e in cluster.of("truncation-refused") if halted_node(e) == run.node)
+    return any(contains(run.span, e.at) for e in halts)
 
 
 def _confidence(node: int, run: BrokerRun, cluster: Cluster) -> str:

@@ -37,7 +37,7 @@ from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Outa
 from forensics.model.presence.process_errors import of_fetcher
 from forensics.model.record import Int32, Record, struct
 from forensics.model.settings.settings import is_directory_id, same_directory
-from forensics.model.times import is_later, not_after, undated_first
+from forensics.model.times import Span, contains, is_later, not_after, undated_first
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
@@ -436,11 +436,11 @@ class _Judge:
 
     def _offline_since_start(self, left: IsrRemoval, back: datetime | None, end: State | None) -> tuple[tuple[Message, ...], list[Event]]:
         """A clause about a log directory that was offline when its broker was up again, with the evidence."""
-        until = end.at if end is not None else None
         if back is None:
             return (), []
+        span = Span(back, end.at if end is not None else None)
         for e in failures_of_replica(left.broker, self.timeline):
-            if e.at is not None and back <= e.at and (until is None or e.at <= until):
+            if contains(span, e.at):
                 known = log_directory(left.broker, e.at, self.timeline)
                 directory = _path(known.directory) if known is not None else None
                 return (said("absence/offline-since-start", directory=directory),), [e]

@@ -125,6 +125,10 @@ class BrokerRun:
     def end_at(self) -> datetime | None:
         return self.end.at if self.end else None
 
+    @property
+    def span(self) -> Span:
+        return Span(self.begin_at, self.end_at)
+
 
 class Spans(Generic[S]):
     """Items with a beginning and an end, searchable by time span; an unknown end or beginning is open."""

@@ -25,6 +25,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.availability import KILLED, Outage, is_own_log_line
 from forensics.model.presence.process_errors import who
 from forensics.model.quorum.quorum import first_without
+from forensics.model.times import Span, overlap
 from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -216,7 +217,7 @@ class CrashTimes:
     def _without(self, broker: int, start: datetime | None, end: datetime | None, leader: int | None = None) -> set[str]:
         """Partitions whose ISR lacked the broker at some time strictly within this time."""
         own = (a for a in self._absences.get(broker, ()) if leader in (None, a.leader))
-        return {a.name for a in own if (end is None or a.start < end) and (start is None or a.end is None or a.end > start)}
+        return {a.name for a in own if overlap(a, Span(start, end))}
 
     def _left(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[_Absence]:
         return _within(self._absences.get(broker, ()), _start, start, back)

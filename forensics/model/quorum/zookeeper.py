@@ -67,7 +67,7 @@ class Migration:
         return self.copied or self.dual_write
 
     def covers(self, at: datetime | None) -> bool:
-        return at is not None and self.start is not None and contains(self, at)
+        return self.start is not None and contains(self, at)
 
 
 @cached_on_cluster

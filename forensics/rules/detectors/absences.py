@@ -39,7 +39,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
             first, only = episode.outs[0], episode.only
             crashed = back and first.cause != RESTARTED  # its crash has a finding of its own
             at = episode.start
-            elsewhere = at is not None and any(o.broker == first.broker and contains(o, at) for o in gone)  # its process had ended
+            elsewhere = any(o.broker == first.broker and contains(o, at) for o in gone)  # its process had ended
             yield Finding(
                 confidence="possible" if elsewhere else episode.confidence,
                 topic=only.topic if only is not None else None,

@@ -24,7 +24,7 @@ from forensics.model.presence.availability import ENDS_PROCESS, HALTING
 from forensics.model.presence.failed_starts import errors_of_starts, failed_starts
 from forensics.model.presence.process_errors import cause_of, exception, lasted, of_fetcher, of_thread, steps_of, who
 from forensics.model.rows import Rows
-from forensics.model.times import near, not_after
+from forensics.model.times import contains, near, not_after
 from forensics.thresholds import (
     CONNECTS_AGAIN,
     CRASH_NOTICED,
@@ -497,10 +497,7 @@ def made_at_last(errors: Sequence[Event], cluster: Cluster, partitions: Rows) ->
 def outside_windows(refusal: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether no window of too few in-sync replicas covers the refusal (under-min-isr reports those)."""
     at = refusal.at
-    return at is None or not any(
-        (w.start is None or w.start - CRASH_NOTICED <= at) and (w.end is None or at <= w.end + CRASH_NOTICED)
-        for w in _below_min_isr(timeline, cluster)
-    )
+    return at is None or not any(contains(w, at, CRASH_NOTICED) for w in _below_min_isr(timeline, cluster))
 
 
 @cached_on_timeline

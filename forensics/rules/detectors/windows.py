@@ -189,7 +189,7 @@ def _below_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_F
         setting = min_isr(fewest, timeline, cluster)
         why = absences(timeline, cluster).within(window)
         out = tuple(i.broker for i in why)
-        refused = [e for e in timeline.of("append-refused") if e.at is not None and window.start is not None and contains(window, e.at)]
+        refused = [e for e in timeline.of("append-refused") if window.start is not None and contains(window, e.at)]
         stopped = cluster_stopped(window, out, cluster) if _stopped(why) else None
         harmless = not refused and _harmless(window, why, stopped is not None, cluster)
         waits = strict(cluster, fewest.leader, fewest.at)
