@@ -7,7 +7,6 @@ commits (archive), or a sentence about it (views.clusters). None of it depends o
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -21,6 +20,7 @@ from forensics.case.files import parquet
 from forensics.case.read import Case
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import timestamp
+from forensics.model.times import grouped
 from forensics.output.version import version
 from forensics.tools.case_diff import AS_BAD, pairs
 from forensics.views.document import rules_digest
@@ -195,9 +195,7 @@ class History:
         "" without a finding, None before the first."""
         days = {row["started"].date().isoformat(): row["started"] for row in self.runs if row["ended"] is not None}
         nights = sorted(days.items())[-NIGHTS:]
-        of: dict[str, list[Row]] = defaultdict(list)
-        for (cluster, _), row in self.seen.items():
-            of[cluster].append(row)
+        of = grouped((cluster, row) for (cluster, _), row in self.seen.items())
         return [day for day, _ in nights], {cluster: [_worst(of[cluster], at) for _, at in nights] for cluster in sorted(of)}
 
     def fails(self, on: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -23,6 +22,7 @@ from forensics.audit.dated import digest
 from forensics.audit.kept import conform, written
 from forensics.audit.layout import DAY_IN_PATH, PathLayout
 from forensics.case.files import document, parquet
+from forensics.model.times import grouped
 from forensics.output.files import whole_file
 from parsers.containers.names import join
 from parsers.containers.units import prefixes
@@ -162,10 +162,7 @@ def compact(sources: Iterable[Row], directory: Path) -> int:
 
 
 def _compact(sources: Sequence[Row], column: str, schema: pa.Schema, directory: Path) -> int:
-    users: dict[str, list[tuple[Row, Row]]] = defaultdict(list)
-    for s in sources:
-        for part in s[column]:
-            users[part["file"]].append((s, part))
+    users = grouped((part["file"], (s, part)) for s in sources for part in s[column])
     small = sorted(file for file, parts in users.items() if sum(part["rows"] for _, part in parts) <= SMALL)
     if len(small) < MANY:
         return 0

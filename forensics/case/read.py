@@ -6,7 +6,6 @@ or the content of case.json (forensics.case.write), whose form is checked here b
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +33,7 @@ from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.findings import FINDING, MAX_EVIDENCE, Finding
 from forensics.model.record import reader
 from forensics.model.rows import Rows
+from forensics.model.times import grouped
 from forensics.output.json_schema import COUNT, INTEGER, NUMBER, TEXT, Schema, by_name, listed, nullable, one_of, record
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
@@ -226,9 +226,7 @@ class Case:
         rows, quoted = self.table("finding_details"), self.table("quotes")
         if len(quoted) > FREE_QUOTES + MAX_EVIDENCE * len(rows):
             raise Unreadable(f"{self.directory}: damaged ({len(quoted)} quotes for {len(rows)} findings); analyze the evidence again")
-        quotes: dict[int, list[Row]] = defaultdict(list)
-        for q in quoted.to_pylist():
-            quotes[q["finding"]].append(q)
+        quotes = grouped((q["finding"], q) for q in quoted.to_pylist())
         read = reader(Finding)
         return [read({**row, "evidence": quotes[row["number"]]}) for row in rows.to_pylist()]
 
@@ -303,9 +301,7 @@ class Case:
 
 def handovers_of(names: pa.Table, handovers: pa.Table) -> pa.ListArray:
     """For each partition its rows of the table of hand-overs, in their order."""
-    places: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for place, key in enumerate(_names(handovers)):
-        places[key].append(place)
+    places = grouped((key, place) for place, key in enumerate(_names(handovers)))
     own = [places.get(key, []) for key in _names(names)]
     order = list(chain.from_iterable(own))
     rows = handovers.select(HANDOVER.names)

@@ -16,6 +16,7 @@ from forensics.commands.inputs import open_input
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import Request, check_brokers, selection_options
 from forensics.commands.times import display_timezone_option, display_zone
+from forensics.model.times import grouped
 from forensics.output.json_text import encoded
 
 if TYPE_CHECKING:
@@ -154,9 +155,7 @@ def _files(sources: Sequence[Source]) -> Table:
     """The files by node and kind, with the times that they cover."""
     from rich.table import Table
 
-    groups: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
-    for source in sources:
-        groups[source.node is None, source.node or 0, source.kind].append(source)
+    groups = grouped(((source.node is None, source.node or 0, source.kind), source) for source in sources)
     zone = display_zone()
     times = [at for s in sources for at in (s.first, s.last) if at is not None]
     days = {zone.wall(at).date() for at in times}

@@ -36,7 +36,7 @@ from forensics.model.findings import (
 )
 from forensics.model.findings import places as places
 from forensics.model.message import Message, Value, said, values
-from forensics.model.times import runs, within
+from forensics.model.times import grouped, runs, within
 from forensics.rules import named_in_steps
 from forensics.thresholds import CRASH_NOTICED, MAX_SEPARATE_EVENTS, NAMED
 
@@ -112,19 +112,14 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
 def _often_possible(groups: _Groups) -> tuple[_Groups, list[list[Statement]]]:
     """What is only possible, and is so after many events, is one finding, which belongs to none of their incidents: which of them caused it
     is open. The other findings, and these."""
-    alike: dict[Hashable, list[list[Statement]]] = defaultdict(list)
-    for (what, _), group in groups.items():
-        if group[0].confidence == "possible":
-            alike[what].append(group)
+    alike = grouped((what, group) for (what, _), group in groups.items() if group[0].confidence == "possible")
     often = {what: same for what, same in alike.items() if len(same) > MAX_SEPARATE_EVENTS}
     others = {key: group for key, group in groups.items() if key[0] not in often}
     return others, [[f for group in same for f in group] for same in often.values()]
 
 
 def _worst(findings: Sequence[Statement], many: Aggregation) -> list[Statement]:
-    alike: dict[Hashable, list[Statement]] = defaultdict(list)
-    for f in dict.fromkeys(findings):
-        alike[f.cause, f.start, many.key(f)].append(f)
+    alike = grouped(((f.cause, f.start, many.key(f)), f) for f in dict.fromkeys(findings))
     kept: list[Statement] = []
     for group in alike.values():
         worst = max((f.severity for f in group), key=LEVELS.index)
@@ -220,9 +215,7 @@ def _end(group: Sequence[Statement]) -> datetime | None:
 
 def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
     """One place for each partition: if the event affected it several times, from the first start to the last end."""
-    by_partition: dict[tuple[str | None, int | None], list[Statement]] = defaultdict(list)
-    for f in group:
-        by_partition[f.topic, f.partition].append(f)
+    by_partition = grouped(((f.topic, f.partition), f) for f in group)
     return tuple(
         first.place
         if len(own) == 1 and len(first.offsets) < 2 and len(first.brokers) < 2  # each of them once
@@ -292,9 +285,7 @@ def _to_several(group: Sequence[Finding]) -> Finding:
 
 def _to_the_same(findings: Sequence[Finding]) -> list[Finding]:
     """Merges what happened to the same brokers again and again, or is reported for them often."""
-    groups: dict[tuple[Hashable, ...], list[Finding]] = defaultdict(list)
-    for f in findings:
-        groups[_dated(f), _to_whom(f), f.severity, f.confidence].append(f)
+    groups = grouped(((_dated(f), _to_whom(f), f.severity, f.confidence), f) for f in findings)
     merged: list[Finding] = []
     for (dated, *_), group in groups.items():
         merge = _again if dated else _alike

@@ -42,6 +42,7 @@ from forensics.model.findings import (
 from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.presence.availability import Spans
 from forensics.model.record import Int32, Record
+from forensics.model.times import grouped
 from forensics.proof.aftermath import sentences
 from forensics.rules import KINDS, RULES, kind_of, rule_of
 from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, LEADERSHIP_RETURNS, SAME_INCIDENT, STOP_NOTICED_EARLY
@@ -141,10 +142,7 @@ class ClusterFindings:
     def incidents(self, folded: Iterable[Finding]) -> list[Incident]:
         """The incidents, worst first, with the folded findings that belong to them. Incidents whose findings were folded into a recurring
         one are left out."""
-        by_incident: dict[str, list[Finding]] = defaultdict(list)
-        for f in folded:
-            if f.incident is not None:
-                by_incident[f.incident].append(f)
+        by_incident = grouped((f.incident, f) for f in folded if f.incident is not None)
         doubtful = self._doubtful()
         found = [self._incident(group, members, doubtful[group.id]) for group in self._groups if (members := by_incident[group.id])]
         return sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
@@ -252,11 +250,9 @@ class _BrokerEvents:
     at its own."""
 
     def __init__(self, roots: Iterable[_Root]) -> None:
-        own: dict[tuple[int, str | None, bool], list[_Root]] = defaultdict(list)
-        for root in roots:
-            for broker in root.brokers:
-                for kind in (None, root.cause.kind):
-                    own[broker, kind, root.end is None].append(root)
+        own = grouped(
+            ((broker, kind, root.end is None), root) for root in roots for broker in root.brokers for kind in (None, root.cause.kind)
+        )
         self._own = {key: Spans(events, attrgetter("start"), attrgetter("end")) for key, events in own.items()}
 
     def followed(self, f: Statement) -> _Root | None:
@@ -321,9 +317,7 @@ def _together(roots: Iterable[_Root], pairs: Iterable[tuple[_Root, _Root]]) -> l
         if few is not many:
             many.extend(few)
             own.update(dict.fromkeys(few, many))
-    found: dict[int, list[_Root]] = defaultdict(list)
-    for root, group in own.items():
-        found[id(group)].append(root)
+    found = grouped((id(group), root) for root, group in own.items())
     return list(found.values())
 
 
@@ -365,11 +359,7 @@ def _counted_from(start: datetime, latest: datetime | None) -> datetime:
 
 def _returns(restarts: Iterable[Statement]) -> dict[tuple[int, str | None], list[Statement]]:
     """By broker and cause, the findings of its return to the ISR, by time."""
-    found: dict[tuple[int, str | None], list[Statement]] = defaultdict(list)
-    for f in sorted((f for f in restarts if f.start is not None), key=_start):
-        for broker in f.brokers:
-            found[broker, f.cause].append(f)
-    return found
+    return grouped(((broker, f.cause), f) for f in sorted((f for f in restarts if f.start is not None), key=_start) for broker in f.brokers)
 
 
 def _kind(roots: Sequence[_Root]) -> str:
@@ -534,9 +524,7 @@ def _lasted(f: Statement, *, ended: bool) -> Message:
 
 
 def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[Message]:
-    alike: dict[tuple[str, bool], list[LossPart]] = defaultdict(list)
-    for f, place, part in lost_parts(losses):
-        alike[part.kind, part.confidence == CONFIDENCES[0]].append((f, place, part))
+    alike = grouped(((part.kind, part.confidence == CONFIDENCES[0]), (f, place, part)) for f, place, part in lost_parts(losses))
     for kind, name in ((LOST, "committed"), (UNSETTLED, "unknown-status"), (CUT, "uncommitted")):
         if own := alike[kind, False]:
             at_least = any(part.at_least or part.offsets.end is None for *_, part in own)

@@ -6,7 +6,6 @@ rule or fact.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -29,6 +28,7 @@ from forensics.model.partition import durability
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence import broker_states
 from forensics.model.rows import Rows, Store, Stored
+from forensics.model.times import grouped
 from forensics.proof.contradictions import contradictions as contradictions_of
 from forensics.proof.contradictions import refuted, what
 from forensics.proof.judgement import judgement
@@ -251,9 +251,8 @@ def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
 
 def distinct(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, each once, with ids that differ."""
-    alike: dict[str, list[Finding]] = defaultdict(list)
-    for f in (own := dict.fromkeys(findings)):
-        alike[f.id].append(f)
+    own = dict.fromkeys(findings)
+    alike = grouped((f.id, f) for f in own)
     numbered: dict[Finding, Finding] = {}
     for group in alike.values():
         for n, f in enumerate(sorted(group, key=_stated)[1:], 2):

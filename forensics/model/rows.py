@@ -7,7 +7,6 @@ by the value of a column. Not here: which rows exist (forensics.incidents), or w
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.events import values
+from forensics.model.times import grouped
 from parsers.cached import cached_property
 from parsers.schemas import equal_rows
 
@@ -261,9 +261,7 @@ class Rows(Sequence[Mapping[str, Any]]):
         if name in self._late:
             return self._late[name]().take(pa.array(numbers, pa.int64())).to_pylist()  # type: ignore[no-any-return]
         ends = list(accumulate(self._batches.sizes))
-        by_batch: dict[int, list[int]] = defaultdict(list)
-        for number in numbers:
-            by_batch[bisect_right(ends, number)].append(number)
+        by_batch = grouped((bisect_right(ends, number), number) for number in numbers)
         found: dict[int, Any] = {}
         for batch, own in by_batch.items():
             begin = ends[batch - 1] if batch else 0

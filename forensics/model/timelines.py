@@ -7,7 +7,6 @@ here: how events reach the task (spark.pipeline), or a judge (forensics.incident
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +20,7 @@ from forensics.model.events import IDENTIFIED, Event, rows
 from forensics.model.partition.quiet_times import drop_routine_lines
 from forensics.model.partition.runs import folded
 from forensics.model.partition.timeline import PartitionTimeline, build
+from forensics.model.times import grouped
 
 Judge = Callable[[PartitionTimeline, Cluster], Iterable[Mapping[str, Any]]]
 """Gives rows of one schema for a timeline of the cluster."""
@@ -61,9 +61,7 @@ def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Clus
     if len(cluster.by_number) == 1:
         yield from ((timeline, cluster) for timeline in build(topic, partition, events, cluster))
         return
-    by_cluster: dict[int, list[Event]] = defaultdict(list)
-    for event in events:
-        by_cluster[event.cluster or 0].append(event)
+    by_cluster = grouped((event.cluster or 0, event) for event in events)
     for number in sorted(by_cluster):
         numbered = cluster.by_number[number]
         yield from ((timeline, numbered) for timeline in build(topic, partition, by_cluster[number], numbered))

@@ -1,17 +1,20 @@
-"""Times of things that may have none, spans whose ends may be missing, and things that are near each other in time or place.
+"""Times of things that may have none, spans whose ends may be missing, and things that belong together: near each other in time or place, or
+with something in common.
 
-Here: the orders of undated things, what a missing end means, and the one loop that splits a sequence into runs. Not here: how near is near
+Here: the orders of undated things, what a missing end means, and the loops that split things into runs and groups. Not here: how near is near
 (forensics.thresholds), or ranges of offsets (forensics.model.message).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 from parsers.frozen import dataclass
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -93,6 +96,14 @@ def runs(things: Iterable[T], joins: Callable[[Sequence[T], T], bool]) -> Iterat
         run.append(thing)
     if run:
         yield run
+
+
+def grouped(pairs: Iterable[tuple[K, T]]) -> defaultdict[K, list[T]]:
+    """The second parts of the pairs by their first, in the order in which they come."""
+    found: defaultdict[K, list[T]] = defaultdict(list)
+    for key, thing in pairs:
+        found[key].append(thing)
+    return found
 
 
 def within(gap: timedelta, begin: Callable[[T], datetime | None], end: Callable[[T], datetime | None]) -> Callable[[Sequence[T], T], bool]:

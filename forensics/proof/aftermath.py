@@ -18,7 +18,6 @@ forward).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -27,7 +26,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Client, ClientOfGroup, Place, Statement, disks
 from forensics.model.message import Message, Range, joined, said
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.times import undated_first
+from forensics.model.times import grouped, undated_first
 from forensics.output.shell import option
 from forensics.proof.losses import Loss
 from forensics.thresholds import NAMED
@@ -66,11 +65,7 @@ def readers(loss: Loss, timeline: PartitionTimeline) -> list[GroupReader]:
 
 
 def _by_group(events: Sequence[Event]) -> dict[str, list[Event]]:
-    found: dict[str, list[Event]] = defaultdict(list)
-    for event in events:
-        if event.value:
-            found[event.value].append(event)
-    return found
+    return grouped((event.value, event) for event in events if event.value)
 
 
 def _with(members: Sequence[Event], client: Client) -> Client:

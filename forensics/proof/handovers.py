@@ -36,7 +36,7 @@ from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
 from forensics.model.partition.states import Gap, State, between, bounds, epochs_without_state
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
 from forensics.model.presence.availability import CONTROLLED
-from forensics.model.times import is_later, not_after
+from forensics.model.times import grouped, is_later, not_after
 from forensics.proof.acknowledged import excuse
 from forensics.proof.contradictions import of_row, second_witness, what
 from forensics.proof.elections import LAST_UNCHECKED, by_order
@@ -483,11 +483,9 @@ def _unexplained_truncations(row: _Draft, t: LeaderTransition) -> _Draft:
 def _leader_changes(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, Sequence[tuple[State, State]]]:
     """By leader epoch, the states in which a leader of a known term was replaced."""
     led = {t.leader for t in timeline.terms}
-    found: dict[int, list[tuple[State, State]]] = defaultdict(list)
-    for one, other in pairwise(timeline.states):
-        if one.leader != other.leader and one.leader in led:
-            found[other.leader_epoch].append((one, other))
-    return found
+    return grouped(
+        (other.leader_epoch, (one, other)) for one, other in pairwise(timeline.states) if one.leader != other.leader and one.leader in led
+    )
 
 
 # the old leader

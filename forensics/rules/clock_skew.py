@@ -6,7 +6,6 @@ Not here: the estimate (forensics.model.clock.clocks). A time zone other than UT
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +16,7 @@ from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import said, values
+from forensics.model.times import grouped
 from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP
 
 
@@ -28,10 +28,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
             yield _finding(node, cluster)
         if steps := _steps_back(node, cluster):
             yield _set_back(node, steps, unsorted=any(s.unsorted for s in cluster.sources_of(node.id)))
-    by_days: dict[int, list[Node]] = defaultdict(list)
-    for node in cluster.nodes.values():
-        if node.clock.days:
-            by_days[node.clock.days].append(node)
+    by_days = grouped((node.clock.days, node) for node in cluster.nodes.values() if node.clock.days)
     yield from (_dates(days, nodes) for days, nodes in sorted(by_days.items()))
     conflicting = {id(e): e for node in cluster.nodes.values() for e in node.clock.conflict}
     if brokers := tuple(node.id for node in cluster.nodes.values() if node.clock.conflict):

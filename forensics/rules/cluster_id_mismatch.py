@@ -6,7 +6,6 @@ Here: the ids, and what to do before anything is deleted. Not here: how often th
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,13 +15,11 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.presence.failed_starts import up_again
 from forensics.model.presence.process_errors import who
+from forensics.model.times import grouped
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    refused: dict[int, list[Event]] = defaultdict(list)
-    for e in cluster.of("cluster-id-mismatch"):
-        if e.writer is not None:
-            refused[e.writer].append(e)
+    refused = grouped((e.writer, e) for e in cluster.of("cluster-id-mismatch") if e.writer is not None)
     named = {node for node, own in refused.items() if any(e.key is None for e in own)}
     for node, own in sorted(refused.items()):
         if node in named or not named:

@@ -6,7 +6,6 @@ refused identities (authentication_failed).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +19,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.presence.crash_times import FACTS, CrashTimes
 from forensics.model.presence.process_errors import failures, of_one_failure, span, who, who_all
-from forensics.model.times import undated_first
+from forensics.model.times import grouped, undated_first
 from forensics.thresholds import CONNECTS_AGAIN, CRASH_NOTICED, LONGEST_START, RECONNECTED, UNREACHABLE
 
 _LOCAL = ("localhost", "127.", "[::1]", "0:0:0:0:0:0:0:1")
@@ -81,10 +80,9 @@ def _is_local(address: str) -> bool:
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
-    targets: dict[int, list[Event]] = defaultdict(list)
-    for e in cluster.of("connection-failed"):
-        if e.writer is not None and e.broker is not None and e.broker >= 0:
-            targets[e.broker].append(e)
+    targets = grouped(
+        (e.broker, e) for e in cluster.of("connection-failed") if e.writer is not None and e.broker is not None and e.broker >= 0
+    )
     for target, events in sorted(targets.items()):
         lasting = [e for same in _lasting(events, target, cluster) for e in same]
         for same in of_one_failure(sorted(lasting, key=undated_first)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Contradiction, Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.process_errors import who
+from forensics.model.times import grouped
 from forensics.proof.contradictions import CONFIDENCE, contradictions, what
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import CERTAIN, POSSIBLE, PROBABLE, Handover, Interval, conflicts
@@ -36,10 +36,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 def _shifted(cluster: Cluster) -> Iterator[Finding]:
     """Logs that contain the lines of another log with other times."""
-    found: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for s in cluster.sources:
-        if s.shifted_ms and s.node is not None:
-            found[s.node, s.shifted_ms].append(s.path)
+    found = grouped(((s.node, s.shifted_ms), s.path) for s in cluster.sources if s.shifted_ms and s.node is not None)
     for (node, shift_ms), paths in sorted(found.items()):
         clock = cluster.nodes[node].clock
         yield Finding(
@@ -105,9 +102,7 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    by_kind: dict[tuple[str, int | None], list[Contradiction]] = defaultdict(list)
-    for c in contradictions(timeline, cluster):
-        by_kind[c.about, c.one.writer].append(c)
+    by_kind = grouped(((c.about, c.one.writer), c) for c in contradictions(timeline, cluster))
     yield from map(of_statements, by_kind.values())
     if timeline.generation and all(e.event in ON_DISK for e in timeline.events):  # no line or record knows this topic id
         yield from (_of_other_topic(disk, timeline, cluster) for disk in timeline.collected_logs.values())

@@ -18,6 +18,7 @@ from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
+from forensics.model.times import grouped
 from forensics.thresholds import EXPORT_LIMITS, NEXT_PAGE
 from parsers.schemas import located
 
@@ -111,9 +112,7 @@ def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> I
 
 def _replaced(cluster: Cluster, partitions: Rows) -> Iterator[tuple[int, datetime, list[Mapping[str, Any]]]]:
     """Brokers that had logs before the first process that the evidence has of them began, when it began, and these logs."""
-    found: dict[tuple[int, datetime], list[Mapping[str, Any]]] = defaultdict(list)
-    for _, row in emptied_logs(partitions):
-        found[row["broker"], row["process_start"]].append(row)
+    found = grouped(((row["broker"], row["process_start"]), row) for _, row in emptied_logs(partitions))
     for (broker, begun), rows in sorted(found.items()):
         if all(run.begin_at is not None and run.begin_at >= begun for run in cluster.availability(broker).runs):
             yield broker, begun, rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
@@ -11,14 +11,16 @@ from forensics.model.message import said, values
 from forensics.model.partition.absences import EXPECTED, IN_ORDER, AbsenceInterval, intervals
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import grouped
 from forensics.thresholds import FLAPPING_PERIOD, MIN_FLAPS
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    left: dict[int, list[AbsenceInterval]] = defaultdict(list)
-    for interval in intervals(timeline, cluster):
-        if interval.first > 0 and interval.cause not in EXPECTED | IN_ORDER:
-            left[interval.broker].append(interval)
+    left = grouped(
+        (interval.broker, interval)
+        for interval in intervals(timeline, cluster)
+        if interval.first > 0 and interval.cause not in EXPECTED | IN_ORDER
+    )
     for broker, own in sorted(left.items()):
         if often := _often(own):
             yield _finding(broker, often, timeline)

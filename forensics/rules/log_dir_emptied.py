@@ -6,7 +6,6 @@ the ISR with an empty log (empty_replica_joins), and log directories that failed
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -19,7 +18,7 @@ from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.isr_removal import session_time
 from forensics.model.rows import Rows
-from forensics.model.times import Span, contains
+from forensics.model.times import Span, contains, grouped
 from forensics.thresholds import MIN_SKEW_MS, NAMED
 
 Made = tuple[str, Mapping[str, Any]]
@@ -28,9 +27,7 @@ REMOVED, REPLACED = "removed", "replaced"
 
 
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    made: dict[tuple[int, datetime], list[Made]] = defaultdict(list)
-    for name, row in emptied_logs(partitions):
-        made[row["broker"], row["process_start"]].append((name, row))
+    made = grouped(((row["broker"], row["process_start"]), (name, row)) for name, row in emptied_logs(partitions))
     for (broker, begun), own in sorted(made.items()):
         yield _finding(broker, begun, own, cluster, partitions)
 

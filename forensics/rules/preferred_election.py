@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -15,7 +14,7 @@ from forensics.model.message import Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.settings.effective import effective, enabled, number
 from forensics.model.settings.settings import DEFAULT
-from forensics.model.times import near
+from forensics.model.times import grouped, near
 from forensics.thresholds import NEXT_ROUND, REBALANCE_ROUND, SAME_PREFERRED_ELECTION
 
 
@@ -49,11 +48,7 @@ _TOOLS = {"completed": "AdminClientTriggered", "started": "ZkTriggered"}
 @cached_on_cluster
 def _rounds(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[datetime, Event]]]:
     """Rounds of the automatic rebalance by controller, sorted by time."""
-    found: dict[int | None, list[tuple[datetime, Event]]] = defaultdict(list)
-    for e in cluster.of("balance-checked"):
-        if e.at is not None:
-            found[e.writer].append((e.at, e))
-    return found
+    return grouped((e.writer, (e.at, e)) for e in cluster.of("balance-checked") if e.at is not None)
 
 
 def _by_rounds(asked: Event | None, term: Term, cluster: Cluster) -> tuple[str | None, Event | None]:

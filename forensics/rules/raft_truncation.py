@@ -6,7 +6,6 @@ follower that truncates uncommitted records, as after every change of the quorum
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
@@ -16,17 +15,18 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import Range, values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.settings import process_roles
-from forensics.model.times import near
+from forensics.model.times import grouped, near
 from forensics.thresholds import CRASH_NOTICED
 
 BACK = "non-monotonic"
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    by_voter: dict[int, list[Event]] = defaultdict(list)
-    for event in timeline.of("fetch-offset-reset"):
-        if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset):
-            by_voter[event.broker].append(event)
+    by_voter = grouped(
+        (event.broker, event)
+        for event in timeline.of("fetch-offset-reset")
+        if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset)
+    )
     for voter, events in sorted(by_voter.items()):
         if lost := [e for e in events if not _deleted(e, cluster) and not _late(e, cluster)]:
             yield _back_by(voter, lost, cluster)

@@ -6,10 +6,8 @@ findings.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -19,6 +17,7 @@ from forensics.model.partition.durability import FACTS, Topic, overridden, own_h
 from forensics.model.settings.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
 from forensics.model.settings.settings import INTERNAL_TOPICS
 from forensics.model.settings.versions import versions
+from forensics.model.times import grouped
 from forensics.output.shell import option
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
@@ -316,9 +315,7 @@ def _threat(name: str, **values: Value) -> Message:
 
 def _leaderless(found: Iterable[Statement]) -> list[Message]:
     """When partitions had no leader: those of one moment in one clause."""
-    at: dict[datetime | None, list[str]] = defaultdict(list)
-    for f in found:
-        at[f.happened].append(f.name)
+    at = grouped((f.happened, f.name) for f in found)
     return [said("risky-setting/leaderless", names=tuple(names), at=when) for when, names in at.items()]
 
 

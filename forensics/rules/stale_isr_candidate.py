@@ -7,7 +7,6 @@ have no common order.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -17,6 +16,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import grouped
 
 _AWAY = frozenset({"fenced", "shutdown", "unregistered"})
 _STANDING = _AWAY | {"unfenced"}
@@ -34,10 +34,11 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 @cached_on_cluster
 def _standing(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[int, Event]]]:
     """The records of each broker in the metadata log with their offsets, sorted by offset."""
-    found: dict[int | None, list[tuple[int, Event]]] = defaultdict(list)
-    for e in cluster.of("metadata-broker", "metadata-broker-change"):
-        if e.metadata_offset is not None and e.reason in _STANDING:
-            found[e.broker].append((e.metadata_offset, e))
+    found = grouped(
+        (e.broker, (e.metadata_offset, e))
+        for e in cluster.of("metadata-broker", "metadata-broker-change")
+        if e.metadata_offset is not None and e.reason in _STANDING
+    )
     for records in found.values():
         records.sort(key=lambda item: (item[0], item[1].source))
     return found

@@ -6,7 +6,6 @@ version is read (forensics.model.settings.versions), or the move from ZooKeeper 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +20,7 @@ from forensics.model.presence.availability import CONTROLLED
 from forensics.model.presence.process_errors import who
 from forensics.model.settings.settings import process_roles
 from forensics.model.settings.versions import VersionChange, metadata_version, parsed, version_changes
+from forensics.model.times import grouped
 
 IBP, METADATA = "inter.broker.protocol.version", "metadata.version"
 
@@ -38,9 +38,7 @@ class _Raised:
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    by_target: dict[tuple[int, ...], list[VersionChange]] = defaultdict(list)
-    for change in version_changes(cluster):
-        by_target[parsed(change.after) or ()].append(change)
+    by_target = grouped((parsed(change.after) or (), change) for change in version_changes(cluster))
     groups = sorted(by_target.values(), key=lambda own: own[0].at)
     for group, later in zip_longest(groups, groups[1:]):
         until = later[0].at if later is not None else datetime.max
@@ -91,10 +89,11 @@ def _ended(change: VersionChange) -> datetime:
 
 def _left(target: str, cluster: Cluster) -> dict[str, list[int]]:
     """The nodes that run another version at the end, by version."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for node in cluster.nodes.values():
-        if node.version is not None and parsed(node.version) not in (None, parsed(target)):
-            found[node.version].append(node.id)
+    found = grouped(
+        (node.version, node.id)
+        for node in cluster.nodes.values()
+        if node.version is not None and parsed(node.version) not in (None, parsed(target))
+    )
     return dict(sorted(found.items()))
 
 

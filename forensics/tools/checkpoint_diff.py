@@ -28,6 +28,7 @@ from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, NamedColumn, Record, struct
 from forensics.model.timelines import Judge
+from forensics.model.times import grouped
 from forensics.proof.lineage import part, same_batches
 from forensics.proof.observed import cut_since
 from parsers.kinds import ON_DISK
@@ -268,10 +269,9 @@ def brief(row: Mapping[str, Any]) -> Mapping[str, Any]:
 def copies(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, list[Copy]]:
     """Each broker's copies, oldest collection first."""
     found: dict[int, list[Copy]] = defaultdict(list)
-    earlier: dict[tuple[int, str], list[Event]] = defaultdict(list)
-    for e in timeline.events:
-        if e.event in ON_DISK and e.writer is not None and e.reason is None:
-            earlier[(e.writer, e.collection or "")].append(e)
+    earlier = grouped(
+        ((e.writer, e.collection or ""), e) for e in timeline.events if e.event in ON_DISK and e.writer is not None and e.reason is None
+    )
     for (broker, collection), events in sorted(earlier.items(), key=lambda item: _age(item[0][1], item[0][0], cluster)):
         found[broker].append(_copy(disk(broker, collection, events), False, events))
     for broker, own in sorted(timeline.collected_logs.items()):

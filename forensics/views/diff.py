@@ -17,6 +17,7 @@ from rich.text import Text
 from forensics.incidents.folding import places
 from forensics.model.findings import Finding
 from forensics.model.message import timestamp
+from forensics.model.times import grouped
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
@@ -211,9 +212,7 @@ def _sections(report: DiffReport) -> Iterator[_Section]:
 
 def _paths(paths: Sequence[str]) -> Iterator[str]:
     """One line for each directory at the top with more than TOGETHER of the files."""
-    by_top: dict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        by_top[path.partition("/")[0]].append(path)
+    by_top = grouped((path.partition("/")[0], path) for path in paths)
     for top, own in by_top.items():
         yield from [f"{top}/ ({len(own)} files)"] if len(own) > TOGETHER else own
 
@@ -226,9 +225,7 @@ def _counts(new: Sequence[Any], gone: Sequence[Any], changed: Sequence[Any], sam
 
 def _verdicts(d: Difference) -> Iterator[tuple[str, Sequence[str]]]:
     """Partitions with the same change are one line."""
-    changed: dict[str, list[str]] = defaultdict(list)
-    for c in d.verdicts:
-        changed[f"{c.before} -> {c.after}"].append(f"{c.partition[0]}-{c.partition[1]}")
+    changed = grouped((f"{c.before} -> {c.after}", f"{c.partition[0]}-{c.partition[1]}") for c in d.verdicts)
     for word, only in (("new", d.new_partitions), ("gone", d.gone_partitions)):
         for name, verdict in only:
             changed[f"{word}, {verdict}"].append(f"{name[0]}-{name[1]}")

@@ -6,7 +6,6 @@ Here: the document and its deterministic JSON. Not here: its display (text), or 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -31,6 +30,7 @@ from forensics.model.partition import durability
 from forensics.model.presence.broker_states import StateSpan, running, spans
 from forensics.model.record import RowWriters
 from forensics.model.settings.versions import versions
+from forensics.model.times import grouped
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
@@ -132,10 +132,7 @@ class Report:
     @cached_property
     def states(self) -> Mapping[int, Sequence[StateSpan]]:
         """The states of each node over time."""
-        states: dict[int, list[StateSpan]] = defaultdict(list)
-        for span in spans(self.cluster, self.all_partitions):
-            states[span.broker].append(span)
-        return states
+        return grouped((span.broker, span) for span in spans(self.cluster, self.all_partitions))
 
     @cached_property
     def untouchable(self) -> list[str]:
@@ -400,9 +397,7 @@ def _places(f: Finding) -> Iterable[dict[str, Any]]:
     """The partitions, and where they differ from the finding; if a harmless finding has a thousand partitions, only the distinct places."""
     if f.severity not in MINOR:
         return (_place(p, f) for p in f.places)
-    alike: dict[tuple[str | None, int | None, bool | None], list[Place]] = defaultdict(list)
-    for p in f.places:
-        alike[p.topic, p.partition, p.committed].append(p)
+    alike = grouped(((p.topic, p.partition, p.committed), p) for p in f.places)
     joined = (
         replace(places_alike[0], offsets=tuple(r for p in places_alike for r in p.offsets), times=sum(p.times for p in places_alike))
         if len(places_alike) > 1

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from forensics.incidents.folding import places
 from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose, shortened
 from forensics.model.message import Message, Value, said
+from forensics.model.times import grouped
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
 from forensics.views.happened import Happening, events, over
@@ -164,9 +165,7 @@ def _copies(gone: Sequence[LostRange]) -> Iterator[str]:
 
 def _why(report: Report, gone: Sequence[LostRange]) -> Iterator[str]:
     """The mechanism, with the setting that made it possible or the line that shows it."""
-    by_cause: dict[str | None, list[Finding]] = defaultdict(list)
-    for r in gone:
-        by_cause[r.finding.cause].append(r.finding)
+    by_cause = grouped((r.finding.cause, r.finding) for r in gone)
     for own in by_cause.values():
         event = Happening(tuple(dict.fromkeys(own)))
         yield _because(event.findings, event.words("why") or rule_of(event.kind).title, _setting(report, own))
@@ -291,9 +290,7 @@ def _is(event: Happening, purpose: Purpose) -> bool:
 
 def _few(found: Iterable[Happening]) -> Iterator[Happening]:
     """Events of a kind that happened more often are one event, without those that a story does not tell."""
-    by_kind: dict[tuple[str, bool], list[Happening]] = defaultdict(list)
-    for event in found:
-        by_kind[event.kind, event.course is None].append(event)
+    by_kind = grouped(((event.kind, event.course is None), event) for event in found)
     for alike in by_kind.values():
         if len(alike) <= OFTEN:
             yield from alike

@@ -15,6 +15,7 @@ from forensics.incidents.findings import urgency
 from forensics.incidents.folding import hit, places
 from forensics.model.findings import MINOR, Finding, Impact, Lasting, Rule, Urgency, disks
 from forensics.model.message import said
+from forensics.model.times import grouped
 from forensics.rules import RULES, rule_of
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.words import summary, text
@@ -91,11 +92,11 @@ def _names(partitions: Iterable[tuple[str | None, int | None]]) -> tuple[str, ..
 
 def _alone(states: Sequence[Mapping[str, Any]]) -> Mapping[int, list[str]]:
     """Partitions with a leader of which a broker has the only in-sync replica, although others are assigned."""
-    by_broker: dict[int, list[str]] = defaultdict(list)
-    for state in states:
-        if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1 and state["leader"] != -1:
-            by_broker[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
-    return by_broker
+    return grouped(
+        (state["isr"][0], f"{state['topic']}-{state['partition']}")
+        for state in states
+        if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1 and state["leader"] != -1
+    )
 
 
 def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[int]]) -> Iterator[str]:

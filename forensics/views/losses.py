@@ -6,11 +6,9 @@ which groups had committed beyond them. Not here: present failures (impact), the
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
 from forensics.model.findings import (
     COMPACTED,
@@ -28,6 +26,7 @@ from forensics.model.findings import (
 )
 from forensics.model.message import Message, Range, joined
 from forensics.model.settings.settings import WRITTEN_BY_BROKERS
+from forensics.model.times import grouped
 from forensics.output.display_times import DisplayZone
 from forensics.proof.verdict import FOREIGN
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
@@ -182,9 +181,9 @@ _Part = tuple[Finding, Place, LostPart]
 
 def losses(findings: Sequence[Finding]) -> list[LostRange]:
     """All losses, by kind, then by number, internal topics last."""
-    alike: dict[Any, list[_Part]] = defaultdict(list)
-    for f, p, part in _once(lost_parts(findings)):
-        alike[id(f), id(p), part.kind, part.confidence == CONFIDENCES[0]].append((f, p, part))
+    alike = grouped(
+        ((id(f), id(p), part.kind, part.confidence == CONFIDENCES[0]), (f, p, part)) for f, p, part in _once(lost_parts(findings))
+    )
     found = [LostRange(kind, own[0][0], own[0][1], [part for *_, part in own]) for (_, _, kind, _), own in alike.items()]
     order = list(WORDS)
     return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))

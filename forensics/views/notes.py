@@ -5,13 +5,13 @@ Here: the lines, the same in every format. Not here: gaps of the evidence (the f
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from posixpath import commonpath
 
 from forensics.model.clock.clocks import Clock
 from forensics.model.clock.zones import MINUTE_MS
 from forensics.model.cluster.facts import Cluster
+from forensics.model.times import grouped
 from forensics.words.formats import brokers_named, counted, some
 
 MIN_LINES = 5
@@ -32,10 +32,11 @@ def notes(cluster: Cluster) -> list[str]:
 
 def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
     """Nodes whose own times contradict --timezone."""
-    by_zone: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for node in cluster.nodes.values():
-        if node.clock.shown_zone is not None:
-            by_zone[node.clock.zone, Clock.at_offset(node.clock.shown_zone * MINUTE_MS).zone].append(node.id)
+    by_zone = grouped(
+        ((node.clock.zone, Clock.at_offset(node.clock.shown_zone * MINUTE_MS).zone), node.id)
+        for node in cluster.nodes.values()
+        if node.clock.shown_zone is not None
+    )
     for (given, shown), nodes in by_zone.items():
         yield (
             f"--timezone ({given}) contradicts the evidence: times in UTC that the files of {brokers_named(nodes).replace('broker', 'node')} contain "

@@ -22,6 +22,7 @@ from forensics.model.cluster.under_replication import capped, offline, series
 from forensics.model.findings import LEVELS, MINOR, Finding, Place
 from forensics.model.message import said, timestamp
 from forensics.model.presence.broker_states import DOWN, ENDED, RECOVERING, STARTING, STOPPING, UP
+from forensics.model.times import grouped
 from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report
@@ -180,9 +181,7 @@ class _Trace:
 
     def _roles(self, name: Name, state: Mapping[str, Any]) -> Iterator[Event]:
         """The leader, and the brokers missing from the ISR."""
-        spans: dict[int, list[tuple[datetime, datetime, str]]] = defaultdict(list)
-        for leader, start, end in self._terms(state):
-            spans[leader].append((start, end, "leader"))
+        spans = grouped((leader, (start, end, "leader")) for leader, start, end in self._terms(state))
         for short in state.get("under_replicated_windows") or ():
             for broker in short["missing"]:
                 spans[broker].append((short["start"] or self.since, short["end"] or self.until, "out of sync"))

@@ -13,6 +13,7 @@ from datetime import datetime
 from forensics.incidents.folding import places
 from forensics.model.findings import CUT, LEVELS, Finding, Purpose
 from forensics.model.message import said
+from forensics.model.times import grouped
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import of_purpose, rule_of
 from forensics.views.losses import held_until, losses, unsettled
@@ -58,9 +59,7 @@ def _snapshots(known: Sequence[Finding]) -> Iterator[Step]:
         for p in (p for p in places(f) if any(part.kind != CUT for part in p.parts)):
             for broker, at in held_until(p):
                 until[p.name][broker] = min(at, until[p.name].get(broker, at))
-    by_brokers: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for name, own in until.items():
-        by_brokers[tuple(sorted(own))].append(name)
+    by_brokers = grouped((tuple(sorted(own)), name) for name, own in until.items())
     for brokers, names in by_brokers.items():
         first = {b: min(until[name][b] for name in names) for b in brokers}
         disks = tuple(said("report/disk", broker=b, until=first[b]) for b in brokers)
@@ -90,9 +89,6 @@ def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
         return
     yield from [own for f in of_purpose(findings, Purpose.MISSING_EVIDENCE) if not f.cluster for own in steps(f)][:FIRST]
     without_steps = {*unsettled(losses(findings), states)}
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for p in unknown:
-        if (name := f"{p['topic']}-{p['partition']}") in without_steps:
-            by_reason[missing(p)].append(name)
+    by_reason = grouped((missing(p), name) for p in unknown if (name := f"{p['topic']}-{p['partition']}") in without_steps)
     for why, names in sorted(by_reason.items(), key=lambda item: -len(item[1]))[:FIRST]:
         yield step("report/settle", tuple(names), why=why)

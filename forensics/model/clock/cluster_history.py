@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from forensics.model.events import Event
-from forensics.model.times import is_later
+from forensics.model.times import grouped, is_later
 from forensics.thresholds import LONGEST_START, SAME_ELECTION
 from parsers.kinds import Role, named, of
 
@@ -162,10 +162,7 @@ def _spans(groups: Iterable[Sequence[_ClusterMembership]], first: int) -> dict[i
 
 def _processes(events: Iterable[Event], latest: Mapping[int, datetime]) -> dict[int, list[_Process]]:
     """Each node's processes in order. A process refused over a cluster id mismatch joined no cluster: it belongs to the previous one."""
-    streams: dict[int, list[Event]] = defaultdict(list)
-    for e in events:
-        if e.writer is not None and e.at is not None and e.line is not None:
-            streams[e.writer].append(e)
+    streams = grouped((e.writer, e) for e in events if e.writer is not None and e.at is not None and e.line is not None)
     return {node: _of_node(sorted(own, key=lambda e: (latest.get(id(e), e.at), e.source, e.line))) for node, own in sorted(streams.items())}
 
 

@@ -5,7 +5,6 @@ Source: a collection contains the disks as they were when it was made; only the 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from forensics.model.clock.copies import LOG_SUFFIX
 from forensics.model.clock.resolver import EventResolver
 from forensics.model.clock.sources import Source
 from forensics.model.events import Event
+from forensics.model.times import grouped
 from forensics.thresholds import COPIED_TIME
 from parsers.kinds import Role, of
 
@@ -50,11 +50,7 @@ def _disks_saved(sources: Iterable[Source]) -> datetime | None:
 
 
 def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
-    found: dict[tuple[int, str], list[Source]] = defaultdict(list)
-    for s in sources:
-        if s.node is not None:
-            found[(s.node, s.collection)].append(s)
-    return found
+    return grouped(((s.node, s.collection), s) for s in sources if s.node is not None)
 
 
 def _written(sources: Iterable[Source]) -> bool:
@@ -90,10 +86,7 @@ def _order_collections(sources: Iterable[Source], begins: Mapping[int, datetime]
         now = any(s.kind in DISK_KINDS for s in own) and (last is None or last >= begins.get(key[0], last))
         return now, last or datetime.min, line or datetime.min, key[1]
 
-    found: dict[int, list[str]] = defaultdict(list)
-    for node, collection in sorted(members, key=age):
-        found[node].append(collection)
-    return found
+    return grouped((node, collection) for node, collection in sorted(members, key=age))
 
 
 def _last_line(sources: Iterable[Source]) -> datetime | None:

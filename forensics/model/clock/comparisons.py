@@ -17,7 +17,7 @@ from forensics.model.clock.clocks import Relation, Subject, combined
 from forensics.model.clock.shared_logs import rolled_from
 from forensics.model.clock.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, ClockOffset, nearest_zone, plain
 from forensics.model.events import Event
-from forensics.model.times import undated_last
+from forensics.model.times import grouped, undated_last
 from forensics.thresholds import COMING_UP, SEPARATE_RESTARTS
 from parsers.kinds import RECORDS, STARTS, By, Role, named, of
 
@@ -60,9 +60,7 @@ def relations(
     its own order. Events of one cluster are not compared with those of an earlier cluster on the same brokers. `hosts`: nodes that share
     a clock, mapped to one node each; nodes that share a clock are not compared."""
     hosts, spans = hosts or {}, spans or {}
-    clusters: dict[int | None, list[Event]] = defaultdict(list)
-    for e in events:
-        clusters[e.cluster].append(e)
+    clusters = grouped((e.cluster, e) for e in events)
     pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
     for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _of_cluster(own, anchors, hosts, spans)):
         if r.earlier == r.later:
@@ -138,9 +136,7 @@ def _registered(events: Sequence[Event]) -> Iterator[tuple[int, list[Event]]]:
 
 def _files(events: Sequence[Event]) -> list[list[Event]]:
     """A broker's events by file; several files may contain the same lines."""
-    found: dict[str, list[Event]] = defaultdict(list)
-    for e in events:
-        found[e.source].append(e)
+    found = grouped((e.source, e) for e in events)
     return list(found.values())
 
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from forensics.model.clock.cluster_history import CLUSTER_ID
 from forensics.model.clock.gathered import Gathered, Mask, of_kinds
 from forensics.model.clock.sources import ExcludedFiles, Source
-from forensics.model.times import Span, begins, ends, overlap
+from forensics.model.times import Span, begins, ends, grouped, overlap
 from parsers.formats import CALLED
 from parsers.paths import is_unfinished, name_of
 from parsers.sniff import LOGS
@@ -92,9 +92,7 @@ def _unrelated(
 def _divided(paths: Sequence[str], ids: Mapping[str, Collection[str]], depth: int = 0) -> dict[str, list[str]]:
     """The paths by cluster id, divided at the highest directories that have one cluster id each, else by file. Paths without an id are in
     none. `ids`: one for each file that has any."""
-    children: dict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        children[path.split("/", depth + 1)[depth] if path.count("/") > depth else path].append(path)
+    children = grouped((path.split("/", depth + 1)[depth] if path.count("/") > depth else path, path) for path in paths)
     found: dict[str, list[str]] = defaultdict(list)
     for own in children.values():
         here = {i for path in own for i in ids.get(path, ())}
@@ -188,10 +186,7 @@ def _directories(settings: Settings) -> set[str]:
 def _renamed(sources: Iterable[Source]) -> list[str]:
     """Renamed copies of checkpoints in the directory of the file itself: what an editor, an operator or a backup left behind. If there are
     several copies without the file itself, nothing shows which is the last, and none counts."""
-    places: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for s in sources:
-        if s.kind in CALLED and not is_unfinished(s.path):
-            places[s.path.rpartition("/")[0], s.kind].append(s.path)
+    places = grouped(((s.path.rpartition("/")[0], s.kind), s.path) for s in sources if s.kind in CALLED and not is_unfinished(s.path))
     return sorted(path for (_, kind), own in places.items() if len(own) > 1 for path in own if name_of(path) != CALLED[kind])
 
 

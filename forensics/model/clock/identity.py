@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from forensics.model.times import grouped
+
 _ONCE = re.compile(r"(?:leader-epoch-checkpoint|partition\.metadata|server\.log|state-change\.log|controller\.log|\d{20}\.log)$")
 """Files that a broker has once per directory name: a second one belongs to another collection."""
 _ONCE_A_DISK = re.compile(r"(?:meta\.properties|replication-offset-checkpoint)$")
@@ -168,9 +170,7 @@ def _once(path: str) -> str | None:
 def _held_twice(owned: Mapping[str, tuple[int, str]], once: Mapping[str, str]) -> set[tuple[str, int]]:
     """Directories that contain more than one collection of a node: the same file in directories of the same name. `owned`: node and
     directory of each path; `once`: of which paths a collection has one (_once)."""
-    places: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for path, of_path in once.items():
-        places[(owned[path][0], of_path)].append(path)
+    places = grouped(((owned[path][0], of_path), path) for path, of_path in once.items())
     found: set[tuple[str, int]] = set()
     for (node, _), paths in places.items():
         seen: set[str] = set()

@@ -10,7 +10,6 @@ leads.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -18,6 +17,7 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from forensics.model.events import Event, latest_times, place_in
+from forensics.model.times import grouped
 from parsers.kinds import STARTS, By, Role, named, of
 
 _LOADS = of(role=Role.LOAD)
@@ -54,9 +54,7 @@ class FileOrders:
 def file_order(events: Iterable[Event], parts: Parts = MappingProxyType({}), steps: Steps = _NONE) -> list[Event]:
     """Events of one broker and partition in order. A clock that jumps back inside a file does not reorder the file. `parts`: Cluster.parts;
     the parts of a joined log are merged like files. `steps`: Cluster.steps_back."""
-    by_source: dict[tuple[str, int], list[Event]] = defaultdict(list)
-    for event in events:
-        by_source[event.source, bisect_right(parts.get(event.source, ()), event.line or 0)].append(event)
+    by_source = grouped(((event.source, bisect_right(parts.get(event.source, ()), event.line or 0)), event) for event in events)
     files = [_placed(by_source[source], parts) for source in sorted(by_source)]
     return _merged(files, steps) if len(files) > 1 else [event for own in files for event in own]
 

@@ -20,6 +20,7 @@ from forensics.model.clock.copies import LOG_SUFFIX, OF_A_LAYOUT
 from forensics.model.clock.sources import Source
 from forensics.model.clock.zones import QUARTER_MS, SECOND_MS, ClockEvidence, zone_at_start
 from forensics.model.events import COLUMNS
+from forensics.model.times import grouped
 from forensics.thresholds import FARTHEST_SHIFT
 from parsers.schemas import EVENTS
 
@@ -46,9 +47,7 @@ def shifts(lines: pa.Table, sources: Iterable[Source]) -> dict[str, int]:
     starts = _starts(lines)
     found: dict[str, int] = {}
     for frame in _frames(_links(lines, logs), logs):
-        by_shift: dict[int, list[Source]] = defaultdict(list)
-        for path, later in frame.items():
-            by_shift[later].append(logs[path])
+        by_shift = grouped((later, logs[path]) for path, later in frame.items())
         counting = max(sorted(by_shift), key=lambda shift: _trust(by_shift[shift], starts))
         found.update((path, later - counting) for path, later in frame.items() if later != counting)
     return found
@@ -101,9 +100,7 @@ def _links(lines: pa.Table, logs: Mapping[str, Source]) -> Iterator[tuple[str, s
                 of_one_start.add((one, other))
     for pair, moments in pairs.items():
         unit = SECOND_MS if any(logs[path].of_seconds for path in pair) else 1
-        by_shift: dict[int, list[int]] = defaultdict(list)
-        for at, then in moments:
-            by_shift[(then // unit - at // unit) * unit].append(at)
+        by_shift = grouped(((then // unit - at // unit) * unit, at) for at, then in moments)
         shift, alike = max(sorted(by_shift.items()), key=lambda item: len(item[1]))
         long = len(alike) >= _FEW and max(alike) - min(alike) >= _SPANS_MS[unit] and (unit == 1 or shift % QUARTER_MS == 0)
         if (long or pair in of_one_start) and len(alike) >= _MOSTLY * len(moments) and timedelta(milliseconds=abs(shift)) <= FARTHEST_SHIFT:
@@ -145,9 +142,7 @@ def _frames(links: Iterable[tuple[str, str, int]], logs: Mapping[str, Source]) -
 
     for link in links:
         join(*link)
-    together: dict[tuple[int | None, str], list[str]] = defaultdict(list)
-    for path, log in logs.items():
-        together[log.node, path.rpartition("/")[0]].append(path)
+    together = grouped(((log.node, path.rpartition("/")[0]), path) for path, log in logs.items())
     for own in together.values():
         if len({(id(frames[path]), frames[path][path]) for path in own}) == len({id(frames[path]) for path in own}):
             for one, other in pairwise(own):

@@ -8,7 +8,7 @@ offset changes. Not here: clock errors, which only a comparison with another mac
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
@@ -18,6 +18,7 @@ from statistics import median_low
 from zoneinfo import ZoneInfo, available_timezones
 
 from forensics.model.clock.sources import Source
+from forensics.model.times import grouped
 from forensics.thresholds import DST_SHIFT, FARTHEST_ZONE, WRITTEN_AT_ONCE, ZONE_CHANGE_MARGIN
 
 MINUTE_MS = 60_000
@@ -511,9 +512,7 @@ SEVERAL = 5
 def meaningless(sources: Iterable[Source], logs: str) -> frozenset[str]:
     """Paths of the files whose modification times are meaningless, decided per collection. `logs`: suffix of the kinds that are logs. A
     collection without logs is judged by all other collections; if none has logs, by its own files."""
-    groups: dict[tuple[int | None, str], list[Source]] = defaultdict(list)
-    for s in sources:
-        groups[(s.node, s.collection)].append(s)
+    groups = grouped(((s.node, s.collection), s) for s in sources)
     distances = {key: _far(own, logs) for key, own in groups.items()}
     known = [far for far in distances.values() if far is not None]
     everywhere = bool(known) and all(known)

@@ -21,6 +21,7 @@ from forensics.model.findings import Fact
 from forensics.model.message import timestamp
 from forensics.model.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
 from forensics.model.settings.effective import effective, number
+from forensics.model.times import grouped
 from forensics.thresholds import LOAD_DEVIATION, MIN_MEAN_BYTES
 
 MAX_POINTS = 200
@@ -351,7 +352,8 @@ def _bytes_in(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         if len({index for _, index in joined}) <= MAX_POINTS:
             break
         width *= 2
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for (broker, index), count in sorted(joined.items()):
-        found[broker].append({"at": timestamp(epoch + timedelta(seconds=index * width)), "bytes": count})
+    found = grouped(
+        (broker, {"at": timestamp(epoch + timedelta(seconds=index * width)), "bytes": count})
+        for (broker, index), count in sorted(joined.items())
+    )
     return {"interval_seconds": width, "brokers": [{"broker": b, "series": series} for b, series in found.items()]}

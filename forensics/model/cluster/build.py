@@ -36,6 +36,7 @@ from forensics.model.cluster.facts import OF_BROKERS, Cluster, ClusterJoin, Node
 from forensics.model.events import Event, compact, kept_together, latest_times, place_in
 from forensics.model.presence.availability import BrokerRun, broker_runs, by_time, of_controller
 from forensics.model.settings.settings import LOG_DIRECTORIES, Settings, process_roles
+from forensics.model.times import grouped
 from forensics.thresholds import FARTHEST_SHIFT, SETTINGS_FIRST
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, Role, named, of
@@ -133,10 +134,9 @@ def _naming(kinds: Iterable[str], column: str) -> Mask:
 
 def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple[int, datetime | None]]]:
     """Lines by facet, with the times they print."""
-    found: dict[str, list[tuple[int, datetime | None]]] = defaultdict(list)
-    for place in places:
-        if place["line"] is not None and place["facet"] is not None:
-            found[place["facet"]].append((place["line"], place["time"]))
+    found = grouped(
+        (place["facet"], (place["line"], place["time"])) for place in places if place["line"] is not None and place["facet"] is not None
+    )
     return dict(found)
 
 
@@ -354,10 +354,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
 
 def _latest_times(events: Iterable[Event], set_back: Container[str]) -> dict[int, datetime]:
     """By the id of each event in a log whose clock was set back, the latest time read up to it. Sorted by these, it keeps its order."""
-    files: dict[str, list[Event]] = defaultdict(list)
-    for event in events:
-        if event.source in set_back:
-            files[event.source].append(event)
+    files = grouped((event.source, event) for event in events if event.source in set_back)
     found: dict[int, datetime] = {}
     for file in files.values():
         file.sort(key=place_in)
@@ -497,11 +494,7 @@ def _by_cluster(lived: Mapping[int, Sequence[BrokerRun]], numbers: Iterable[int]
 
 
 def _streams(events: Iterable[Event]) -> dict[int, list[Event]]:
-    found: dict[int, list[Event]] = defaultdict(list)
-    for e in events:
-        if e.writer is not None:
-            found[e.writer].append(e)
-    return found
+    return grouped((e.writer, e) for e in events if e.writer is not None)
 
 
 def _fill(

@@ -25,6 +25,7 @@ from forensics.model.events import Event
 from forensics.model.presence.availability import Availability, BrokerRun, availabilities
 from forensics.model.record import Int32, Record
 from forensics.model.settings.settings import LOG_DIRECTORIES, Settings
+from forensics.model.times import grouped
 from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, By, Role, of
 from parsers.sniff import NOT_EVIDENCE
@@ -171,9 +172,7 @@ class Cluster:
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
-        for n, e in enumerate(self.events):
-            found[e.event].append(n)
+        found = grouped((e.event, n) for n, e in enumerate(self.events))
         return dict(found)
 
     @cached_property
@@ -245,10 +244,7 @@ class Cluster:
 
     @cached_property
     def _sources(self) -> Mapping[int, Sequence[Source]]:
-        found: dict[int, list[Source]] = defaultdict(list)
-        for s in self.sources:
-            for node in dict.fromkeys(s.nodes):
-                found[node].append(s)
+        found = grouped((node, s) for s in self.sources for node in dict.fromkeys(s.nodes))
         return dict(found)
 
     @cached_property
@@ -329,10 +325,7 @@ class Cluster:
     @cached_property
     def version_lines(self) -> Mapping[int | None, Sequence[Event]]:
         """The lines of each node with its Kafka version, in order of time."""
-        found: dict[int | None, list[Event]] = defaultdict(list)
-        for e in self.of("kafka-version"):
-            if e.value:
-                found[e.writer].append(e)
+        found = grouped((e.writer, e) for e in self.of("kafka-version") if e.value)
         return dict(found)
 
     @cached_property
@@ -379,8 +372,5 @@ def by_role(ids: Iterable[int], controllers: Collection[int]) -> tuple[tuple[int
 
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:
     """Deleted topics with the times of deletion, from the controller's lines or the metadata log."""
-    found: dict[str, list[datetime | None]] = defaultdict(list)
-    for event in events:
-        if event.topic and event.event in OF_DELETION:
-            found[event.topic].append(event.at)
+    found = grouped((event.topic, event.at) for event in events if event.topic and event.event in OF_DELETION)
     return dict(found)

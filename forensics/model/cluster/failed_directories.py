@@ -18,7 +18,7 @@ from forensics.model.events import Event
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.settings.settings import is_directory_id, same_directory
-from forensics.model.times import near, not_after, runs
+from forensics.model.times import grouped, near, not_after, runs
 from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property
 from parsers.kinds import named
@@ -45,11 +45,11 @@ def failures_of_replica(broker: int, timeline: PartitionTimeline) -> Sequence[Ev
 @cached_on_timeline
 def _lines(timeline: PartitionTimeline) -> Mapping[int, Sequence[Event]]:
     """By broker, the lines that name the directory of its replica, and the moves to another one, which do not name it (KIP-113)."""
-    found: dict[int, list[Event]] = defaultdict(list)
-    for e in timeline.of("log-created", "log-load", "log-moved"):
-        if e.writer is not None and (e.directory is not None or e.event == "log-moved"):
-            found[e.writer].append(e)
-    return found
+    return grouped(
+        (e.writer, e)
+        for e in timeline.of("log-created", "log-load", "log-moved")
+        if e.writer is not None and (e.directory is not None or e.event == "log-moved")
+    )
 
 
 @cached_on_timeline
@@ -147,9 +147,9 @@ def _run_with(failure: FailedDirectory, cluster: Cluster) -> BrokerRun | None:
 @cached_on_cluster
 def failed_directories(cluster: Cluster) -> list[FailedDirectory]:
     """All failures, by broker and directory."""
-    groups: dict[int | None, list[Event]] = defaultdict(list)
-    for event in (*cluster.of("log-dir-offline"), *_alone(cluster)):
-        groups[event.broker if event.broker is not None else event.writer].append(event)
+    groups = grouped(
+        (event.broker if event.broker is not None else event.writer, event) for event in (*cluster.of("log-dir-offline"), *_alone(cluster))
+    )
     return [f for broker, events in sorted(groups.items(), key=lambda g: str(g[0])) for f in _of_broker(broker, events, cluster)]
 
 
@@ -171,9 +171,7 @@ def _alone(cluster: Cluster) -> Iterator[Event]:
 
 
 def _of_broker(broker: int | None, events: Sequence[Event], cluster: Cluster) -> Iterator[FailedDirectory]:
-    by_directory: dict[str | None, list[Event]] = defaultdict(list)
-    for event in _own(broker, events):
-        by_directory[_directory(event)].append(event)
+    by_directory = grouped((_directory(event), event) for event in _own(broker, events))
     for directory, lines in sorted(by_directory.items(), key=lambda group: str(group[0])):
         yield from _separate(FailedDirectory(broker, directory, lines, cluster))
 

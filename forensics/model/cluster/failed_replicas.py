@@ -6,7 +6,7 @@ broker that they have in common, if any. Not here: how the cause in one partitio
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ from forensics.model.findings import MAX_EVIDENCE, Evidence
 from forensics.model.message import Message, Value, said, unpacked
 from forensics.model.partition.absences import CRASHED, GONE, NOT_SHOWN_RUNNING, NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
-from forensics.model.times import begins, ends, overlapping
+from forensics.model.times import begins, ends, grouped, overlapping
 from forensics.thresholds import COMMON_SHARE, CRASH_NOTICED, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
@@ -174,11 +174,12 @@ def _alike(value: Value, name: str = "") -> Hashable:
 
 def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
     """By broker, the times from which on it shares the replicas of a partition with other brokers, sorted."""
-    found: dict[int, list[datetime]] = defaultdict(list)
-    for row in sorted(partitions, key=lambda r: r["first_state_at"] or datetime.min):
-        for broker in set(row["replicas"] or ()) if len(row["replicas"] or ()) > 1 else ():
-            found[broker].append(row["first_state_at"] or datetime.min)
-    return found
+    return grouped(
+        (broker, row["first_state_at"] or datetime.min)
+        for row in sorted(partitions, key=lambda r: r["first_state_at"] or datetime.min)
+        if len(row["replicas"] or ()) > 1
+        for broker in set(row["replicas"] or ())
+    )
 
 
 def outs(partitions: Rows, *causes: str) -> list[ReplicaAbsence]:
@@ -204,9 +205,7 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]
 
 def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Hashable], gap: timedelta = CRASH_NOTICED) -> list[Episode]:
     """Absences with the same key, split where nothing happened for `gap`. More than MAX_SEPARATE_WINDOWS episodes of one key become one."""
-    groups: dict[Hashable, list[ReplicaAbsence]] = defaultdict(list)
-    for o in found:
-        groups[key(o)].append(o)
+    groups = grouped((key(o), o) for o in found)
     result: list[Episode] = []
     for own in groups.values():
         split = [Episode(tuple(run)) for run in overlapping(sorted(own, key=lambda o: (begins(o), o.name)), begins, ends, gap)]

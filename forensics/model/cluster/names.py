@@ -6,7 +6,6 @@ Here: the table of names, and names that two nodes have at once. Not here: which
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +13,7 @@ from typing import Annotated
 
 from forensics.model.cluster.facts import Cluster, Node, cached_on_cluster
 from forensics.model.record import Int32, Record
-from forensics.model.times import Span, is_later, overlap
+from forensics.model.times import Span, grouped, is_later, overlap
 from parsers.paths import log_kind
 
 DIRECTORY, WRITER, ADDRESS, RACK, DISK = "directory", "writer", "address", "rack", "disk"
@@ -47,11 +46,9 @@ class Name(Record):
 def names(cluster: Cluster) -> Mapping[int, Sequence[Name]]:
     """The names of each node, by kind."""
     found = {node.id: list({(n.kind, n.name): n for n in reversed([*_names(node, cluster)])}.values()) for node in cluster.nodes.values()}
-    owners: dict[str, list[Name]] = defaultdict(list)
-    for own in found.values():
-        for name in own:
-            if name.kind == ADDRESS and not name.name.startswith(_OWN_HOST):
-                owners[name.name].append(name)
+    owners = grouped(
+        (name.name, name) for own in found.values() for name in own if name.kind == ADDRESS and not name.name.startswith(_OWN_HOST)
+    )
     return {node: [_with_conflict(name, owners[name.name]) if name.name in owners else name for name in own] for node, own in found.items()}
 
 

@@ -11,7 +11,6 @@ created its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -28,7 +27,7 @@ from forensics.model.partition.states import Gap, State
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.availability import is_own_log_line
 from forensics.model.settings.versions import versions
-from forensics.model.times import is_later, not_after, undated_first
+from forensics.model.times import grouped, is_later, not_after, undated_first
 from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, MIN_SKEW_MS, TIME_PRECISION
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -307,10 +306,11 @@ def _log_of(part: Source) -> str:
 def filtered_files(cluster: Cluster) -> dict[str, Message]:
     """Files that hold a log of a broker, or an export of many, whose lines were filtered, each with the reason. A file without loggers that
     print all sorts of lines shows nothing. Rolled files are one log: in a quiet hour, all lines may be of one kind."""
-    logs: dict[str, list[Source]] = defaultdict(list)
-    for s in cluster.sources:
-        if s.kind.endswith("-log") and s.lines and s.layout is None and (s.node is not None or s.shared):
-            logs[_log_of(s)].append(s)
+    logs = grouped(
+        (_log_of(s), s)
+        for s in cluster.sources
+        if s.kind.endswith("-log") and s.lines and s.layout is None and (s.node is not None or s.shared)
+    )
     found: dict[str, Message] = {}
     for own in logs.values():
         files = sorted({s.path.partition("#")[0] for s in own})

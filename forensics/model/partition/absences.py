@@ -37,7 +37,7 @@ from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Outa
 from forensics.model.presence.process_errors import of_fetcher
 from forensics.model.record import Int32, Record, struct
 from forensics.model.settings.settings import is_directory_id, same_directory
-from forensics.model.times import Span, contains, is_later, not_after, undated_first
+from forensics.model.times import Span, contains, grouped, is_later, not_after, undated_first
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
@@ -168,9 +168,7 @@ def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[AbsenceInte
 @cached_on_timeline
 def under_replicated_windows(timeline: PartitionTimeline, cluster: Cluster) -> list[UnderReplicatedWindow]:
     """Windows in which the partition was under-replicated, one for each leader and set of missing replicas."""
-    out: dict[int, list[AbsenceInterval]] = defaultdict(list)
-    for interval in intervals(timeline, cluster):
-        out[interval.first].append(interval)
+    out = grouped((interval.first, interval) for interval in intervals(timeline, cluster))
     now: list[AbsenceInterval] = []
     found: list[UnderReplicatedWindow] = []
     for index, state in enumerate(timeline.states):
@@ -689,9 +687,7 @@ def rows(found: Sequence[AbsenceInterval]) -> list[dict[str, Any]]:
     """The intervals as rows; if there are too many, those of one broker and cause are folded into one."""
     if len(found) <= MAX_INTERVALS:
         return [_row(i, 1, index < QUOTED) for index, i in enumerate(found)]
-    groups: dict[tuple[int, str], list[AbsenceInterval]] = defaultdict(list)
-    for interval in found:
-        groups[interval.broker, interval.cause].append(interval)
+    groups = grouped(((interval.broker, interval.cause), interval) for interval in found)
     folded = [
         _row(replace(own[0], end=own[-1].end, stated=all(i.stated for i in own)), len(own), index < QUOTED)
         for index, own in enumerate(groups.values())

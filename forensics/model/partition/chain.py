@@ -14,7 +14,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State
-from forensics.model.times import near, not_after, undated_last
+from forensics.model.times import grouped, near, not_after, undated_last
 from forensics.thresholds import DECISION_SENT, SAME_ISR_CHANGE
 from parsers.frozen import replace
 from parsers.kinds import Role, of
@@ -26,9 +26,7 @@ def chain(found: Sequence[State]) -> list[State]:
     Leader epoch first, then partition epoch if known. A report without a partition epoch (before 2.6 the controller's tuples have none)
     is of the same state as a report with one if leader and ISR agree.
     """
-    by_epoch: dict[int, list[State]] = defaultdict(list)
-    for state in found:
-        by_epoch[state.leader_epoch].append(state)
+    by_epoch = grouped((state.leader_epoch, state) for state in found)
     ordered: list[State] = []
     for epoch in sorted(by_epoch):
         ordered.extend(_within(by_epoch[epoch]))

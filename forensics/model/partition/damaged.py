@@ -10,13 +10,13 @@ batches may follow.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any
 
 from forensics.model.events import Event
+from forensics.model.times import grouped
 from parsers.formats.segments import Stretch, stretches_of
 from parsers.frozen import dataclass
 
@@ -108,9 +108,7 @@ def reach_of(segment: Event) -> int | None:
 
 def extent(segments: Iterable[Event], recovery_point: int | None) -> Extent:
     """The extent over all directories of the segments. With several directories: the furthest end, and the damages of all."""
-    by_directory: dict[str, list[Event]] = defaultdict(list)
-    for segment in segments:
-        by_directory[(segment.source or "").rpartition("/")[0]].append(segment)
+    by_directory = grouped(((segment.source or "").rpartition("/")[0], segment) for segment in segments)
     found = [_of_directory(_files(own), recovery_point) for _, own in sorted(by_directory.items())]
     if len(found) < 2:
         return found[0] if found else Extent()
@@ -131,9 +129,7 @@ def _furthest(offsets: Iterable[int | None]) -> int | None:
 
 
 def _files(segments: Iterable[Event]) -> list[_DamagedFile]:
-    by_source: dict[str, list[Event]] = defaultdict(list)
-    for segment in segments:
-        by_source[segment.source].append(segment)
+    by_source = grouped((segment.source, segment) for segment in segments)
     files = [
         _DamagedFile(rows[0].offset, sorted(rows, key=lambda r: (r.log_end_offset is not None, r.byte or 0))) for rows in by_source.values()
     ]

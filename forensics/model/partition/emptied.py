@@ -6,7 +6,6 @@ Here: the fact with these logs, by the process that created them. Not here: what
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
@@ -23,7 +22,7 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, Record, struct
 from forensics.model.rows import Rows
-from forensics.model.times import is_later, not_after
+from forensics.model.times import grouped, is_later, not_after
 from parsers.frozen import dataclass
 from parsers.kinds import By, Role, of
 
@@ -46,10 +45,9 @@ class EmptiedLog(Record):
 @cached_on_cluster
 def new_again(cluster: Cluster) -> list[tuple[Event, Event]]:
     """For each log directory that a node found new more than once: each two such lines that follow each other."""
-    new: dict[tuple[int, str], list[Event]] = defaultdict(list)
-    for e in cluster.of("log-directory-new"):
-        if e.writer is not None and e.directory and e.at is not None:
-            new[e.writer, e.directory].append(e)
+    new = grouped(
+        ((e.writer, e.directory), e) for e in cluster.of("log-directory-new") if e.writer is not None and e.directory and e.at is not None
+    )
     return [pair for _, lines in sorted(new.items()) for pair in pairwise(lines)]
 
 

@@ -16,6 +16,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
 from forensics.model.presence.process_errors import lasted, of_fetcher, of_one_failure
+from forensics.model.times import grouped
 from forensics.thresholds import EPOCH_KNOWN, FETCHED_AGAIN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of

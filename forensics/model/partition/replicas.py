@@ -7,7 +7,6 @@ kept a removed record (forensics.proof.losses), or the order between brokers (ti
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from forensics.model.events import Event
 from forensics.model.message import Message
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
+from forensics.model.times import grouped
 from forensics.thresholds import FETCHER_CREATED, SHORTEST_START
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -925,9 +925,7 @@ def _loaded(segments: Sequence[Event]) -> list[Event]:
     which they were made. A set of `.swap` files is incomplete from the first offset on of which there is still a `.cleaned` file."""
     if not any(s.reason == "swap" for s in segments):
         return [s for s in segments if s.reason not in REWRITTEN_FILES]
-    by_directory: dict[str, list[Event]] = defaultdict(list)
-    for s in segments:
-        by_directory[s.source.rpartition("/")[0]].append(s)
+    by_directory = grouped((s.source.rpartition("/")[0], s) for s in segments)
     return [s for own in by_directory.values() for s in _after_swaps(own)]
 
 

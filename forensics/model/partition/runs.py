@@ -10,7 +10,6 @@ may end a generation.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
@@ -23,6 +22,7 @@ from forensics.model.partition import floods
 from forensics.model.partition.folding import FOLDED, FOLDED_BY, joins
 from forensics.model.partition.generations import MARKS
 from forensics.model.partition.numbers import BETWEEN, Numbers, Open, below, by_slice, copied, counted, in_order, up_to, within
+from forensics.model.times import grouped
 from parsers.kinds import OF_DELETION
 
 _KINDS = FOLDED - MARKS
@@ -117,12 +117,12 @@ def copies(cluster: Cluster) -> list[str]:
 @cached_on_cluster
 def _of_topics(cluster: Cluster) -> dict[str, list[datetime]]:
     """Times of creation and deletion by topic."""
-    found: dict[str, list[datetime]] = defaultdict(list)
-    for own in cluster.by_number.values():
-        for e in own.of("topic-created", *OF_DELETION):
-            if e.topic is not None and e.at is not None:
-                found[e.topic].append(e.at)
-    return found
+    return grouped(
+        (e.topic, e.at)
+        for own in cluster.by_number.values()
+        for e in own.of("topic-created", *OF_DELETION)
+        if e.topic is not None and e.at is not None
+    )
 
 
 def _runs(slices: list[pa.Table], files: _Files, cluster: Cluster) -> pa.Table | None:

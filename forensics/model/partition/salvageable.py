@@ -17,7 +17,7 @@ contain whole logs.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -30,7 +30,7 @@ from forensics.model.findings import DifferingCopies, Held, Producer, Salvageabl
 from forensics.model.message import Message, Range, joined, said
 from forensics.model.partition.replicas import ASIDE, RENAMED_FILES, REWRITTEN_FILES, Disk, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term, cached_on_timeline
-from forensics.model.times import overlapping, runs, undated_first
+from forensics.model.times import grouped, overlapping, runs, undated_first
 from parsers.decoding.batches import after
 from parsers.formats.segments import Stretch, stretches_of
 from parsers.frozen import dataclass
@@ -189,10 +189,7 @@ MOST_PRODUCERS = 50
 
 
 def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[Producer]:
-    by_id: dict[int, list[_Found]] = defaultdict(list)
-    for f in chosen:
-        if not f.batch["control"]:
-            by_id[f.batch["producer_id"]].append(f)
+    by_id = grouped((f.batch["producer_id"], f) for f in chosen if not f.batch["control"])
     states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (undated_first(e), e.source))}
     found = (_producer(number, own, states.get(number) if number >= 0 else None) for number, own in by_id.items())
     yield from sorted(found, key=lambda p: (-p.records, -1 if p.id is None else p.id))[:MOST_PRODUCERS]

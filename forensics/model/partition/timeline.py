@@ -53,7 +53,7 @@ from forensics.model.partition.replicas import (
 )
 from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states
 from forensics.model.settings.versions import versions
-from forensics.model.times import is_later, not_after, undated_first
+from forensics.model.times import grouped, is_later, not_after, undated_first
 from parsers.cached import cached_property
 from parsers.frozen import dataclass, replace
 from parsers.kinds import ON_DISK, STARTS, By, Role, named, of
@@ -259,10 +259,7 @@ class PartitionTimeline:
 
     @cached_property
     def _states_by_epoch(self) -> Mapping[int, Sequence[State]]:
-        found: dict[int, list[State]] = defaultdict(list)
-        for state in self.states:
-            found[state.leader_epoch].append(state)
-        return found
+        return grouped((state.leader_epoch, state) for state in self.states)
 
     def removals_of(self, broker: int) -> Sequence[Removal]:
         """The removals from a broker's log."""
@@ -573,9 +570,7 @@ def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineag
 
 def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
     """One disk per directory."""
-    found: dict[str, list[Event]] = defaultdict(list)
-    for e in events:
-        found[e.source.rpartition("/")[0]].append(e)
+    found = grouped((e.source.rpartition("/")[0], e) for e in events)
     return [replace(disk(broker, collection, own), state=own[0].reason) for _, own in sorted(found.items())]
 
 

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 from forensics.model.events import Event
 from forensics.model.message import Message, said
-from forensics.model.times import Span, is_later, not_after, overlap, undated_first
+from forensics.model.times import Span, grouped, is_later, not_after, overlap, undated_first
 from forensics.thresholds import (
     CLOCK_TOLERANCE,
     CONNECTION_FAILS_AT_ONCE,
@@ -718,10 +718,7 @@ class Availability:
     @cached_property
     def _attempts(self) -> list[list[Event]]:
         """The failures of each other node to reach it, in order of time."""
-        by_node: dict[int | None, list[Event]] = defaultdict(list)
-        for e in self.said("unreachable"):
-            if e.writer != self.broker:
-                by_node[e.writer].append(e)
+        by_node = grouped((e.writer, e) for e in self.said("unreachable") if e.writer != self.broker)
         return [*by_node.values()]
 
     def _registered(self, restarted: datetime) -> datetime:

@@ -7,7 +7,6 @@ up may be fenced, and be the controller. Not here: the runs of brokers (forensic
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,7 +23,7 @@ from forensics.model.presence import crash_times
 from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Availability, BrokerRun, Outage
 from forensics.model.presence.crash_times import CrashTime, CrashTimes
 from forensics.model.record import Int32, Record
-from forensics.model.times import begins, is_later
+from forensics.model.times import begins, grouped, is_later
 from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
@@ -82,13 +81,13 @@ def running(known: Iterable[StateSpan]) -> set[int]:
 
 def _leaderless(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
     """By broker, since when the partitions it was last in sync with have had no leader until the end."""
-    leaderless: dict[int, list[datetime]] = defaultdict(list)
-    for p in partitions:
-        for window in (p.get("offline") or ())[-1:]:
-            if window["end"] is None and not window["deleted"] and window["start"] is not None:
-                for broker in p["isr"] or ():
-                    leaderless[broker].append(window["start"])
-    return leaderless
+    return grouped(
+        (broker, window["start"])
+        for p in partitions
+        for window in (p.get("offline") or ())[-1:]
+        if window["end"] is None and not window["deleted"] and window["start"] is not None
+        for broker in p["isr"] or ()
+    )
 
 
 def _begin(begun: dict[int, datetime], of_cluster: Iterable[StateSpan]) -> None:

@@ -25,7 +25,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.availability import KILLED, Outage, is_own_log_line
 from forensics.model.presence.process_errors import who
 from forensics.model.quorum.quorum import first_without
-from forensics.model.times import Span, overlap
+from forensics.model.times import Span, grouped, overlap
 from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -250,11 +250,12 @@ class CrashTimes:
     @cached_property
     def _losses(self) -> Mapping[int, Sequence[tuple[str, datetime]]]:
         """Partitions that had no leader after the broker led them, sorted by the time of the loss."""
-        found: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
-        for p in self._partitions:
-            for was, now in pairwise(p.get("steps") or ()):
-                if now["leader"] == -1 and now["at"] is not None:
-                    found[was["leader"]].append((f"{p['topic']}-{p['partition']}", now["at"]))
+        found = grouped(
+            (was["leader"], (f"{p['topic']}-{p['partition']}", now["at"]))
+            for p in self._partitions
+            for was, now in pairwise(p.get("steps") or ())
+            if now["leader"] == -1 and now["at"] is not None
+        )
         for losses in found.values():
             losses.sort(key=_LOST)
         return found

@@ -7,7 +7,6 @@ Here: failures of one process, causes with their next steps. Not here: attempts 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +16,7 @@ from forensics.model.cluster.facts import Cluster, by_role
 from forensics.model.events import Event
 from forensics.model.findings import shortened
 from forensics.model.message import Message, said
-from forensics.model.times import runs, within
+from forensics.model.times import grouped, runs, within
 from forensics.thresholds import REFUSED_REPEATEDLY, SAME_FAILURE, UNREACHABLE
 from parsers.package_data import table
 
@@ -105,9 +104,7 @@ def failures(
     events: Iterable[Event], key: Callable[[Event], object] = attrgetter("writer"), apart: timedelta | None = SAME_FAILURE
 ) -> Iterator[list[Event]]:
     """The errors that have `key` in common, and those further apart than `apart` separately; None: however far apart."""
-    groups: dict[object, list[Event]] = defaultdict(list)
-    for e in events:
-        groups[key(e)].append(e)
+    groups = grouped((key(e), e) for e in events)
     for _, own in sorted(groups.items(), key=lambda group: str(group[0])):
         yield from of_one_failure(own, apart) if apart is not None else (own,)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,7 +18,7 @@ from operator import attrgetter
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event, lasting
 from forensics.model.presence.availability import Outage
-from forensics.model.times import Span, contains, runs, within
+from forensics.model.times import Span, contains, grouped, runs, within
 from forensics.thresholds import NO_QUORUM, NO_QUORUM_AT_START, STOP_NOTICED_EARLY
 from parsers.kinds import named
 
@@ -441,10 +440,11 @@ def _both(one: NoLeader, other: NoLeader) -> NoLeader:
 def _unreached(cluster: Cluster) -> Iterator[NoLeader]:
     """If no evidence names a leader of the quorum: the spans in which every broker whose log was collected could not send heartbeats."""
     brokers = {n.id for n in cluster.nodes.values() if n.broker and n.id in cluster.collected}
-    of_brokers: dict[int, list[Event]] = defaultdict(list)
-    for e in _unreachable(cluster, "broker-state", datetime.min, datetime.max):
-        if e.writer in brokers and e.writer is not None and e.at is not None:
-            of_brokers[e.writer].append(e)
+    of_brokers = grouped(
+        (e.writer, e)
+        for e in _unreachable(cluster, "broker-state", datetime.min, datetime.max)
+        if e.writer in brokers and e.writer is not None and e.at is not None
+    )
     if not of_brokers:
         return
     unheard = {broker: list(runs(own, within(NO_QUORUM, attrgetter("at"), attrgetter("at")))) for broker, own in of_brokers.items()}

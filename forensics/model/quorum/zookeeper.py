@@ -7,14 +7,13 @@ here: findings, the session of one broker (broker_fenced), or a metadata quorum 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event, lasting
-from forensics.model.times import contains, undated_last
+from forensics.model.times import contains, grouped, undated_last
 from forensics.thresholds import NO_QUORUM
 from parsers.kinds import named
 
@@ -219,10 +218,11 @@ def _changes(cluster: Cluster) -> Iterator[_ConnectionChange]:
 def _stated(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, Event]]]:
     """By broker, its statements with their times. A silent connection is closed at the end of the silence. Without any statement about a
     new connection, which is below level WARN, a lost one may have lasted a moment only."""
-    found: dict[int, list[tuple[datetime, Event]]] = defaultdict(list)
-    for e in cluster.of("zookeeper-silent", "zookeeper-disconnected", "zookeeper-connected"):
-        if e.at is not None and e.writer in cluster.collected:
-            found[e.writer].append((e.at + (lasting(e) if e.event == "zookeeper-silent" else timedelta(0)), e))
+    found = grouped(
+        (e.writer, (e.at + (lasting(e) if e.event == "zookeeper-silent" else timedelta(0)), e))
+        for e in cluster.of("zookeeper-silent", "zookeeper-disconnected", "zookeeper-connected")
+        if e.at is not None and e.writer in cluster.collected
+    )
     states_both = {n: own for n, own in found.items() if cluster.nodes[n].broker and any(e.event == "zookeeper-connected" for _, e in own)}
     return {n: sorted(own, key=lambda stated: stated[0]) for n, own in states_both.items()}
 

@@ -10,9 +10,7 @@ episodes in general (forensics.model.cluster.failed_replicas).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -25,7 +23,7 @@ from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.fetch_failures import says_hindered
 from forensics.model.presence.availability import KILLED
 from forensics.model.rows import Rows
-from forensics.model.times import contains
+from forensics.model.times import contains, grouped
 from forensics.thresholds import FETCH_UNANSWERED
 
 
@@ -86,9 +84,7 @@ def _leader_without_memory(episode: Episode, cluster: Cluster) -> Event | None:
 
 def _back(found: Sequence[ReplicaAbsence], partitions: Rows) -> Iterator[ReplicaAbsence]:
     """Absences up to a restart, without those in which the log was created again: log-dir-emptied reports these."""
-    made: dict[tuple[str, int], list[datetime]] = defaultdict(list)
-    for name, row in emptied_logs(partitions):
-        made[name, row["broker"]].append(row["at"])
+    made = grouped(((name, row["broker"]), row["at"]) for name, row in emptied_logs(partitions))
     for o in found:
         if o.back is not None and not any(contains(o, at) for at in made.get((o.name, o.broker), ())):
             yield o

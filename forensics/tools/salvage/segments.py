@@ -7,7 +7,6 @@ of records (rows).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from typing import BinaryIO
 from forensics.incidents.folding import places
 from forensics.model.findings import DifferingCopies, Finding, Held, Salvageable
 from forensics.model.message import Range, joined
-from forensics.model.times import runs
+from forensics.model.times import grouped, runs
 from forensics.tools.salvage.places import created, named
 from parsers.containers.storage import storage
 from parsers.containers.units import Unit
@@ -168,10 +167,7 @@ def lots(findings: Iterable[Finding]) -> list[Lot]:
 def copy(units: Sequence[Unit], wanted: Sequence[Lot], shown: Callable[[str], str], directory: Path) -> list[str]:
     """Copies the held batches of the lots into segments below `directory`; returns the problems. `shown`: a file's path as findings name
     it."""
-    by_source: dict[str, list[tuple[Lot, Held]]] = defaultdict(list)
-    for lot in wanted:
-        for held in lot.found.held:
-            by_source[held.source].append((lot, held))
+    by_source = grouped((held.source, (lot, held)) for lot in wanted for held in lot.found.held)
     problems: list[str] = []
     for source, stream, problem in streams(units, by_source, shown):
         if stream is not None:

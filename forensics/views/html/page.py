@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -26,6 +26,7 @@ from forensics.model.findings import LEVELS, UNSETTLED, Evidence, Finding, Purpo
 from forensics.model.findings import LOST as LOST_RECORDS
 from forensics.model.message import said
 from forensics.model.presence.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, StateSpan
+from forensics.model.times import grouped
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import of_purpose, rule_of
 from forensics.views.document import Report
@@ -420,9 +421,7 @@ class _Page:
 
     def _groups(self, *, by_node: bool) -> list[dict[str, Any]]:
         """The files read, by kind, and by node before that."""
-        groups: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
-        for s in self.report.cluster.sources:
-            groups[by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind].append(s)
+        groups = grouped(((by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind), s) for s in self.report.cluster.sources)
         return [_group(None if unknown else node, kind, sources) for (unknown, node, kind), sources in sorted(groups.items())]
 
     def _data(self, contexts: Mapping[tuple[str, int], Sequence[tuple[int, str]]]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from forensics.model.message import Range
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import Gap, State, between
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.times import merged_spans
+from forensics.model.times import grouped, merged_spans
 from forensics.proof.judgement import judgement
 from forensics.proof.records import records
 from forensics.rules import rule_of
@@ -239,9 +239,7 @@ class _Story:
 
     def _streams(self) -> Iterator[StoryStep]:
         """Each writer's own events in its own order, with its runs between them."""
-        by_writer: dict[int | None, list[Event]] = defaultdict(list)
-        for event in self.timeline.events:
-            by_writer[event.writer].append(event)
+        by_writer = grouped((event.writer, event) for event in self.timeline.events)
         for writer in sorted({*by_writer, *self.brokers}, key=lambda w: (w is not None, w or 0)):
             yield from _Stream(self, writer, by_writer.get(writer, [])).steps()
 
@@ -447,11 +445,12 @@ class _Story:
 
     def _drops(self) -> dict[int, list[datetime]]:
         """Times at which others reported a broker as removed from the ISR, the leadership or the cluster."""
-        drops: dict[int, list[datetime]] = defaultdict(list)
-        for before, state in itertools.pairwise(self.timeline.states):
-            if state.at is not None:
-                for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}:
-                    drops[broker].append(state.at)
+        drops = grouped(
+            (broker, state.at)
+            for before, state in itertools.pairwise(self.timeline.states)
+            if state.at is not None
+            for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}
+        )
         for broker in self.brokers:
             drops[broker].extend(at for at, _ in self.wording.fenced.get(broker, ()))
         return {broker: sorted(times) for broker, times in drops.items()}

@@ -7,7 +7,6 @@ Not here: which events are shown and in which order (assembly), or how they look
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -37,7 +36,7 @@ from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence.availability import availability_reports
-from forensics.model.times import not_after
+from forensics.model.times import grouped, not_after
 from forensics.proof.aftermath import aftermath
 from forensics.rules import rule_of
 from forensics.thresholds import FENCED_BEFORE
@@ -207,11 +206,12 @@ def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
 @cached_on_cluster
 def _fenced(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, str]]]:
     """When a controller lost each broker, and why."""
-    by_broker: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
-    for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed"):
-        for broker, why in lost(event):
-            if event.at is not None:
-                by_broker[broker].append((event.at, why))
+    by_broker = grouped(
+        (broker, (event.at, why))
+        for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed")
+        for broker, why in lost(event)
+        if event.at is not None
+    )
     return {broker: sorted(fencings) for broker, fencings in by_broker.items()}
 
 
