@@ -189,12 +189,9 @@ class ClusterFindings:
     def _mechanisms(self, members: Sequence[Finding]) -> dict[str, Message]:
         """What made of the events of brokers what it is, such as an unclean election: by kind of finding, or cause of a loss, with the
         setting that made it possible. The causes of losses first, then what affected most partitions."""
-        alike: dict[str, list[Finding]] = defaultdict(list)
-        for f in members:
-            own = rule_of(f.kind).mechanisms
-            of = f.cause if f.cause in own else f.kind if f.kind in own else None
-            if of is not None and f.confidence != CONFIDENCES[0] and not (f.loss and f.committed is False):
-                alike[of].append(f)
+        counted = (f for f in members if f.confidence != CONFIDENCES[0] and not (f.loss and f.committed is False))
+        named = ((next((of for of in (f.cause, f.kind) if of in rule_of(f.kind).mechanisms), None), f) for f in counted)
+        alike = grouped((of, f) for of, f in named if of is not None)
         loss, setting = (kind_of(purpose) for purpose in (Purpose.LOSS, Purpose.SETTING))
         found: dict[str, Message] = {}
         for of, group in sorted(alike.items(), key=lambda item: (not any(f.loss for f in item[1]), -len(hit(item[1])))):
@@ -429,9 +426,7 @@ class _ByPlace:
     """Findings by partition, as causes of others."""
 
     def __init__(self, kinds: Iterable[str], findings: Mapping[str, Sequence[Statement]]) -> None:
-        self._of: dict[tuple[str | None, int | None], list[Statement]] = defaultdict(list)
-        for f in (f for kind in kinds for f in findings.get(kind, ())):
-            self._of[f.topic, f.partition].append(f)
+        self._of = grouped(((f.topic, f.partition), f) for f in (f for kind in kinds for f in findings.get(kind, ())))
 
     def of(self, f: Statement) -> Statement | None:
         """The last one in whose time the finding happened."""

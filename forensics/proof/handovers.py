@@ -7,7 +7,6 @@ Not here: the conclusions from the rows (verdict, losses), or the facts about on
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -524,12 +523,8 @@ def _sole_restart(row: _Draft, t: LeaderTransition) -> _Draft:
 def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, int] | None, Sequence[State]]:
     """The states with one in-sync replica, by the order of the term that follows them; None: the evidence ends."""
     orders = timeline.term_orders
-    found: dict[tuple[int, int] | None, list[State]] = defaultdict(list)
-    for state in timeline.states:
-        if len(state.isr) == 1:
-            place = bisect_right(orders, (state.leader_epoch, 0))
-            found[orders[place] if place < len(orders) else None].append(state)
-    return found
+    alone = ((bisect_right(orders, (state.leader_epoch, 0)), state) for state in timeline.states if len(state.isr) == 1)
+    return grouped((orders[place] if place < len(orders) else None, state) for place, state in alone)
 
 
 def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline, cluster: Cluster) -> _Draft:

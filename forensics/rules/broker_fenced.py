@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -15,16 +14,16 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.isr_removal import session_time
 from forensics.model.presence.availability import Availability
-from forensics.model.times import is_later, runs
+from forensics.model.times import grouped, is_later, runs
 from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    fenced: dict[int, list[Event]] = defaultdict(list)
-    for event in cluster.events:
-        broker = _fenced(event)
-        if broker is not None and event.at is not None and not _down(cluster.availability(broker), event, event.at):
-            fenced[broker].append(event)
+    fenced = grouped(
+        (broker, e)
+        for e in cluster.events
+        if (broker := _fenced(e)) is not None and e.at is not None and not _down(cluster.availability(broker), e, e.at)
+    )
     for broker, events in sorted(fenced.items()):
         for group in runs(events, partial(_same, availability=cluster.availability(broker))):
             yield _finding(broker, group, cluster)

@@ -9,16 +9,14 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import values
+from forensics.model.times import grouped
 from parsers.paths import partition_of
 
 _REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    by_source: dict[str, list[Event]] = {}
-    for event in cluster.of("problem"):
-        if event.reason in _REASONS:
-            by_source.setdefault(event.source, []).append(event)
+    by_source = grouped((event.source, event) for event in cluster.of("problem") if event.reason in _REASONS)
     for source, events in sorted(by_source.items()):
         yield _finding(source, events)
 

@@ -6,7 +6,6 @@ settings that were always unsafe (risky_setting), or the value of a setting at s
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +18,7 @@ from forensics.model.message import Message, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.settings.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from forensics.model.settings.settings import BROKER, CLUSTER, SettingChange
+from forensics.model.times import grouped
 from forensics.proof.elections import elections
 from forensics.proof.losses import losses
 from forensics.thresholds import TOPIC_CREATION
@@ -80,11 +80,10 @@ def _of_topic(cluster: Cluster, key: str, topic: str) -> Sequence[Drift]:
 
 
 def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int | None = None) -> Iterator[Drift]:
-    by_owner: dict[str, list[tuple[SettingChange, Event]]] = defaultdict(list)
-    for change in cluster.settings.history(key, topic=topic, broker=broker):
-        event = change.event
-        if event is not None and change.at != datetime.min and (topic is None) == (event.topic is None) and (owner := _owner(event)):
-            by_owner[owner].append((change, event))
+    history = ((c, c.event) for c in cluster.settings.history(key, topic=topic, broker=broker) if c.at != datetime.min)
+    by_owner = grouped(
+        (owner, (c, e)) for c, e in history if e is not None and (topic is None) == (e.topic is None) and (owner := _owner(e))
+    )
     for owner, changes in by_owner.items():
         changes = [(c, e) for c, e in changes if e.event == "metadata-config" or e.event in TOPIC_GONE] or changes
         for before, (change, event) in zip([None, *(c for c, _ in changes)], changes, strict=False):

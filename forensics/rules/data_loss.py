@@ -18,7 +18,6 @@ from forensics.model.findings import (
     TRANSACTIONAL,
     UNKNOWN_LOG,
     Finding,
-    LossPart,
     LostPart,
     Producer,
     Records,
@@ -37,7 +36,7 @@ from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
-from forensics.model.times import not_after, overlapping
+from forensics.model.times import grouped, not_after, overlapping
 from forensics.proof.aftermath import of_groups, readers
 from forensics.proof.losses import Doubt, Loss, doubts, holders, losses, written
 from forensics.proof.transition import LeaderTransition
@@ -298,10 +297,7 @@ def _handover(loss: Loss, timeline: PartitionTimeline) -> Values:
 
 def _on_disk(loss: Loss, name: str, brokers_of: Callable[[LostPart], tuple[int, ...]]) -> Iterator[Message]:
     """The disks that hold lost records, each set of brokers with the offsets; without them if these are all that are known."""
-    by_brokers: dict[tuple[int, ...], list[LostPart]] = {}
-    for p in loss.parts:
-        if brokers := brokers_of(p):
-            by_brokers.setdefault(brokers, []).append(p)
+    by_brokers = grouped((brokers, p) for p in loss.parts if (brokers := brokers_of(p)))
     for brokers, own in by_brokers.items():
         everything = len(own) == len([p for p in loss.parts if p.offsets.end is not None or p in own])
         yield said(f"data-loss/{name}", brokers=brokers, offsets=joined(p.offsets for p in own) if not everything else None)
@@ -437,9 +433,7 @@ def _doubtful(doubt: Doubt, timeline: PartitionTimeline, cluster: Cluster) -> Fi
 
 
 def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
-    alike: dict[Message, list[LossPart]] = {}
-    for f, place, part in lost_parts(group):
-        alike.setdefault(_status(part, first.confidence), []).append((f, place, part))
+    alike = grouped((_status(part, first.confidence), (f, place, part)) for f, place, part in lost_parts(group))
     counts = tuple(
         said(
             "data-loss/count-of-part",

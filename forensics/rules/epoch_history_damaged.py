@@ -19,6 +19,7 @@ from forensics.model.partition.lineage import Entry, of_batches
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.settings.versions import versions
+from forensics.model.times import grouped
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import Cut, cuts
 from forensics.proof.observed import at_rest, cut_since, taken_alive
@@ -37,10 +38,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         checks = (_against_batches(disk, timeline, cluster), _misplaced(disk, timeline, cluster), _beyond_the_log(disk, timeline, cluster))
         for what, evidence in chain.from_iterable(checks):
             yield _finding(broker, what, evidence, timeline)
-    by_writer: dict[int | None, list[Event]] = {}
-    for event in timeline.of("epoch-conflict"):
-        if event.reason in ("conflict", "out-of-order"):
-            by_writer.setdefault(event.writer, []).append(event)
+    by_writer = grouped((event.writer, event) for event in timeline.of("epoch-conflict") if event.reason in ("conflict", "out-of-order"))
     for writer, events in sorted(by_writer.items(), key=lambda item: (item[0] is None, item[0] or 0)):
         first = events[0]
         what = said("epoch-history-damaged/conflict", epoch=first.leader_epoch, offset=first.offset)

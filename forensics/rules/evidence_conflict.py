@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.model.clock.identity import Conflict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.names import Name, names
+from forensics.model.cluster.names import names
 from forensics.model.events import Event
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import Message, said, values
@@ -53,11 +53,7 @@ def _shifted(cluster: Cluster) -> Iterator[Finding]:
 
 def _addresses(cluster: Cluster) -> Iterator[Finding]:
     """Addresses that several nodes have at the same time."""
-    by_name: dict[str, list[Name]] = {}
-    for own in names(cluster).values():
-        for name in own:
-            if name.also:
-                by_name.setdefault(name.name, []).append(name)
+    by_name = grouped((name.name, name) for own in names(cluster).values() for name in own if name.also)
     for address, own in sorted(by_name.items()):
         brokers = tuple(sorted({name.node for name in own}))
         yield Finding(

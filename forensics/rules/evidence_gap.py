@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -55,11 +54,7 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
 def _at_limits(cluster: Cluster) -> Iterator[tuple[str, int]]:
     """Files with the lines of several writers whose number of rows is a limit of log stores, without pages of an export that another file
     continues. The lines that name no writer are counted with the file itself, together with its header."""
-    writers: dict[str, list[Source]] = defaultdict(list)
-    for source in cluster.sources:
-        file, named, _ = source.path.partition("#")
-        if named:
-            writers[file].append(source)
+    writers = grouped((source.path.partition("#")[0], source) for source in cluster.sources if source.path.partition("#")[2])
     unnamed = {source.path: source.lines or 0 for source in cluster.sources}
     for file, own in sorted(writers.items()):
         count = sum(source.lines or 0 for source in own)
@@ -85,20 +80,15 @@ def _span(sources: Sequence[Source]) -> tuple[datetime | None, datetime | None]:
 
 def _problems(cluster: Cluster) -> list[tuple[str, list[Event]]]:
     """Problems of reading, by source. A checkpoint that a process did not finish leaves no gap: the one before it is still there."""
-    by_source: dict[str, list[Event]] = {}
-    for event in cluster.of("problem"):
-        if event.reason not in CORRUPT and event.reason != UNFINISHED:
-            by_source.setdefault(event.source, []).append(event)
+    by_source = grouped(
+        (event.source, event) for event in cluster.of("problem") if event.reason not in CORRUPT and event.reason != UNFINISHED
+    )
     return sorted(by_source.items())
 
 
 def _alike(found: Sequence[tuple[str, list[Event]]]) -> Iterator[list[tuple[str, list[Event]]]]:
     """The sources of each broker whose only problem is the same."""
-    groups: dict[Hashable, list[tuple[str, list[Event]]]] = defaultdict(list)
-    for source, problems in found:
-        first = problems[0]
-        groups[(first.writer, first.text) if len(problems) == 1 else source].append((source, problems))
-    yield from groups.values()
+    yield from grouped(((own[0].writer, own[0].text) if len(own) == 1 else source, (source, own)) for source, own in found).values()
 
 
 def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[int, ...], str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.placement import STATEMENT, STEPS
 from forensics.model.settings.effective import Effective, effective, enabled
+from forensics.model.times import grouped
 from parsers.frozen import replace
 
 MAX_PARTITIONS_NAMED = 8
@@ -23,11 +23,12 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     series = ratios(partitions)
     found = {b: begun for b, points in series.items() if (begun := since(points, bound)) is not None}
     whole = all(p["steps"] for p in partitions)  # a share of partitions of which some are not known may be any
-    away: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-    for p in partitions:
-        last = p["steps"][-1] if p["steps"] else None
-        if last is not None and last["preferred"] in found and last["leader"] != last["preferred"]:
-            away[last["preferred"]].append(p)
+    away = grouped(
+        (last["preferred"], p)
+        for p in partitions
+        for last in (p["steps"] or ())[-1:]
+        if last["preferred"] in found and last["leader"] != last["preferred"]
+    )
     for broker, begun in found.items():
         f = _finding(broker, series[broker][-1], begun, bound, away[broker], cluster)
         yield f if whole else replace(f, confidence="possible")

@@ -9,17 +9,13 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
-from forensics.model.times import undated_first
+from forensics.model.times import grouped, undated_first
 from forensics.thresholds import ACTION_KNOWN
 from parsers.kinds import OF_DELETION
 
 
 def deletions(cluster: Cluster) -> dict[str, list[Event]]:
-    found: dict[str, list[Event]] = {}
-    for event in cluster.of(*OF_DELETION):
-        if event.topic:
-            found.setdefault(event.topic, []).append(event)
-    return found
+    return grouped((event.topic, event) for event in cluster.of(*OF_DELETION) if event.topic)
 
 
 def incarnations(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[list[Event], Event | None]]:

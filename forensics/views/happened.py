@@ -14,7 +14,7 @@ from forensics.incidents.folding import places
 from forensics.model.cluster.facts import by_role
 from forensics.model.findings import Finding
 from forensics.model.message import Message, Value, said
-from forensics.model.times import runs
+from forensics.model.times import grouped, runs
 from forensics.rules import KINDS, rule_of
 from forensics.thresholds import SHOWN_AS_ONE
 from forensics.words import has_words, text, together
@@ -143,10 +143,7 @@ def over(findings: Iterable[Finding], controllers: Collection[int]) -> Iterator[
 
 
 def _events(findings: Iterable[Finding], controllers: Collection[int], time: Callable[[Finding], datetime | None]) -> Iterator[Happening]:
-    by_kind: dict[tuple[str, str, str | None], list[tuple[datetime, Finding]]] = {}
-    for f in findings:
-        if (at := time(f)) is not None:
-            by_kind.setdefault((f.kind, f.message_id, f.cause if f.loss else None), []).append((at, f))
+    by_kind = grouped(((f.kind, f.message_id, f.cause if f.loss else None), (at, f)) for f in findings if (at := time(f)) is not None)
     for own in by_kind.values():
         for group in runs(sorted(own, key=lambda item: item[0]), _together):
             yield Happening(tuple(f for _, f in group), controllers)

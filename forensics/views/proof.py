@@ -15,6 +15,7 @@ from typing import Any
 
 from forensics.model.message import Range, timestamp
 from forensics.model.rows import Rows
+from forensics.model.times import grouped
 from forensics.proof.verdict import (
     ANY_LOG,
     ANY_PROCESS,
@@ -122,10 +123,7 @@ class ShownRow:
     @property
     def places(self) -> Mapping[str, list[str]]:
         """Where the lines behind the bounds are, by cell."""
-        places: dict[str, list[str]] = {}
-        for quote in self.quotes:
-            places.setdefault(quote.cells, []).append(quote.place)
-        return places
+        return grouped((quote.cells, quote.place) for quote in self.quotes)
 
     @property
     def on_bounds(self) -> bool:
@@ -303,10 +301,9 @@ def _open(text: str) -> tuple[str, str]:
 
 def _quotes(record: Row) -> Iterator[Quote]:
     """The lines behind the bounds of a row, each once."""
-    quotes: dict[tuple[Any, ...], list[str]] = {}
-    for label, cell in _bounds(record):
-        for e in cell["evidence"] or ():
-            quotes.setdefault((e["source"], e["line"], e["byte"], e["text"]), []).append(label)
+    quotes = grouped(
+        ((e["source"], e["line"], e["byte"], e["text"]), label) for label, cell in _bounds(record) for e in cell["evidence"] or ()
+    )
     for (source, line, byte, text), labels in quotes.items():
         yield Quote(", ".join(dict.fromkeys(labels)), source, line, byte, text)
 

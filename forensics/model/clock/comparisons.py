@@ -427,10 +427,7 @@ class _OffsetVotes:
 
     def __init__(self, candidates: Iterable[Relation], anchors: Mapping[int, ClockOffset]) -> None:
         self._anchors = anchors
-        self._offsets: dict[Subject, list[int]] = defaultdict(list)
-        for r in candidates:
-            for subject, offset in self._implied(r):
-                self._offsets[subject].append(offset)
+        self._offsets = grouped((subject, offset) for r in candidates for subject, offset in self._implied(r))
         for offsets in self._offsets.values():
             offsets.sort()
 

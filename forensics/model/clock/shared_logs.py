@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.settings.settings import LOG_DIRECTORIES, plain_directory
+from forensics.model.times import grouped
 from forensics.thresholds import SETTINGS_PRINTED
 from parsers.kinds import Role, of
 from parsers.paths import unpacked
@@ -103,11 +104,8 @@ class RolledLog:
 
 def rolled_logs(nodes: Mapping[str, Sequence[int]]) -> Iterator[RolledLog]:
     """The logs of which these are files. `nodes`: the writers that each file names."""
-    rolled: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-    for path in nodes:
-        found = _ROLLED.fullmatch(unpacked(path))
-        assert found is not None
-        rolled[found["name"]].append((path, found["date"] is not None or found["name"] == path))
+    named = ((path, _ROLLED.fullmatch(unpacked(path))) for path in nodes)
+    rolled = grouped((m["name"], (path, m["date"] is not None or m["name"] == path)) for path, m in named if m is not None)
     for name, files in rolled.items():
         several = any(len(nodes[path]) > 1 for path, _ in files)
         own = tuple(path for path, certain in files if several or certain)

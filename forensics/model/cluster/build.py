@@ -77,12 +77,11 @@ def _epoch_lines(gathered: Gathered, paths: Collection[str]) -> dict[str, list[E
         return pc.and_(leaderships(events), own)
 
     columns = ("source", "line", "time", "topic", "topic_id", "partition", "leader_epoch")
-    found: dict[str, list[EpochLine]] = defaultdict(list)
-    for row in gathered.rows(of_replicas, *columns).to_pylist():
-        if row["line"] is not None and row["time"] is not None:
-            replica = (row["topic"], row["topic_id"], row["partition"])
-            found[row["source"]].append(EpochLine(row["line"], row["time"], replica, row["leader_epoch"]))
-    return found
+    return grouped(
+        (r["source"], EpochLine(r["line"], r["time"], (r["topic"], r["topic_id"], r["partition"]), r["leader_epoch"]))
+        for r in gathered.rows(of_replicas, *columns).to_pylist()
+        if r["line"] is not None and r["time"] is not None
+    )
 
 
 def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:

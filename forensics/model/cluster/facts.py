@@ -286,12 +286,8 @@ class Cluster:
     def last_written(self) -> Mapping[int, Sequence[datetime]]:
         """By node, when it wrote its last record to the metadata log in each epoch in which it led the quorum, ascending."""
         led = {e.controller_epoch: e.controller for e in self.of("metadata-leader")}
-        found: dict[int, set[datetime]] = defaultdict(set)
-        for e in self.of("metadata-written"):
-            leader = led.get(e.controller_epoch)
-            if leader is not None and e.at is not None:
-                found[leader].add(e.at)
-        return {node: sorted(own) for node, own in found.items()}
+        found = ((led.get(e.controller_epoch), e.at) for e in self.of("metadata-written") if e.at is not None)
+        return {node: sorted(set(own)) for node, own in grouped(found).items() if node is not None}
 
     @cached_property
     def _presences(self) -> Mapping[int, Availability]:

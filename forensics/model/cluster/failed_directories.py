@@ -8,7 +8,6 @@ directory. Not here: the findings (forensics.rules.log_dir_failure, disk_full), 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -54,12 +53,8 @@ def _lines(timeline: PartitionTimeline) -> Mapping[int, Sequence[Event]]:
 
 @cached_on_timeline
 def _failures(timeline: PartitionTimeline) -> Mapping[int, Sequence[Event]]:
-    found: dict[int, list[Event]] = defaultdict(list)
-    for e in timeline.of(*OF_REPLICA):
-        broker = e.broker if e.broker is not None and e.event == "log-dir-partitions" else e.writer
-        if broker is not None and (e.event == "log-dir-partitions" or e.reason == STORAGE_ERROR):
-            found[broker].append(e)
-    return found
+    named = ((e.broker if e.broker is not None and e.event == "log-dir-partitions" else e.writer, e) for e in timeline.of(*OF_REPLICA))
+    return grouped((b, e) for b, e in named if b is not None and (e.event == "log-dir-partitions" or e.reason == STORAGE_ERROR))
 
 
 AT_START = "start"

@@ -10,7 +10,7 @@ partitions put together (failed_replicas), whether a broker was running at all (
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -125,9 +125,7 @@ class Absences:
                     since[broker] = index
         found.extend(own for broker, first in since.items() if (own := judge.to_end(broker, first)) is not None)
         self.all = sorted(found, key=lambda i: (i.first, i.broker))
-        self._own: dict[int, list[AbsenceInterval]] = defaultdict(list)
-        for interval in self.all:
-            self._own[interval.broker].append(interval)
+        self._own = grouped((interval.broker, interval) for interval in self.all)
 
     def within(self, window: Window) -> list[AbsenceInterval]:
         """The first absence of each replica that was missing in the window; the replica missing in most of its states comes first."""
@@ -241,14 +239,10 @@ class _Judge:
         self.progress = LogProgress(timeline)
         self._isr_observed: dict[int, bool] = {}
         self._leaving = _leaving(timeline)
-        self._shrinks: dict[int, list[Event]] = defaultdict(list)
-        for event in timeline.of("isr-shrink"):
-            if event.at is not None and event.writer is not None:
-                self._shrinks[event.writer].append(event)
-        self._errors: dict[int, list[Event]] = defaultdict(list)
-        for event in timeline.of("fetch-error", "partition-failed"):
-            if event.at is not None and event.writer is not None:
-                self._errors[event.writer].append(event)
+        self._shrinks, self._errors = (
+            grouped((e.writer, e) for e in timeline.of(*kinds) if e.at is not None)
+            for kinds in (("isr-shrink",), ("fetch-error", "partition-failed"))
+        )
 
     def interval(self, broker: int, first: int, last: int) -> AbsenceInterval:
         """The absence of a broker from the state with index `first` to the one before `last`."""
@@ -658,15 +652,10 @@ class _SignsOfLife:
     """When each broker showed activity in one partition: a line of its own, or its return to the ISR."""
 
     def __init__(self, timeline: PartitionTimeline) -> None:
-        self._lines: dict[int, list[datetime]] = defaultdict(list)
-        self._returns: dict[int, list[datetime]] = defaultdict(list)
-        for event in timeline.events:
-            if event.line is not None and event.event not in ON_DISK and event.writer is not None and event.at is not None:
-                self._lines[event.writer].append(event.at)
-        for before, state in pairwise(timeline.states):
-            if state.at is not None:
-                for broker in set(state.isr) - set(before.isr):
-                    self._returns[broker].append(state.at)
+        shown = (e for e in timeline.events if e.line is not None and e.event not in ON_DISK)
+        self._lines = grouped((e.writer, e.at) for e in shown if e.at is not None)
+        later = ((before, state, state.at) for before, state in pairwise(timeline.states))
+        self._returns = grouped((b, at) for before, s, at in later if at is not None for b in set(s.isr) - set(before.isr))
         for own in (*self._lines.values(), *self._returns.values()):
             own.sort()
 

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from forensics.model.events import IDENTIFIED
 from forensics.model.partition.folding import FOLDED
 from forensics.model.partition.numbers import BETWEEN, NULL, Numbers, Open, by_slice, copied, in_order
+from forensics.model.times import grouped
 from parsers.kinds import Role, of
 from parsers.schemas import EVENTS, numbered
 
@@ -123,9 +124,7 @@ def _cuts(rows: pa.Table, isrs: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Index ranges to drop from rows sorted by partition and time."""
     partition, leader, isr = (rows[name].combine_chunks() for name in ("partition", "leader", "isr"))
     begins = pc.indices_nonzero(_begin(partition, leader)).to_pylist()
-    stretches: dict[int, list[tuple[int, int]]] = {}
-    for begin, end in pairwise([*begins, len(leader)]):
-        stretches.setdefault(partition[begin].as_py(), []).append((begin, end))
+    stretches = grouped((partition[begin].as_py(), (begin, end)) for begin, end in pairwise([*begins, len(leader)]))
     for own in stretches.values():
         left = (n for n in ENDS if sum(min(end - begin, 2 * n) for begin, end in own) <= MOST)
         ends = next(left, ENDS[-1])

@@ -7,7 +7,6 @@ was out of sync (absences).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime, timedelta, timezone
@@ -16,6 +15,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import grouped
 from parsers.frozen import dataclass
 
 STUCK, SLOW = "stuck", "slow"
@@ -39,11 +39,12 @@ class LogProgress:
         self._timeline = timeline
         self._disks: dict[int, _Appends | None] = {}
         self._lines: dict[int, list[tuple[datetime, int]]] = {}
-        self._seen: dict[tuple[int, int], list[tuple[datetime, int]]] = defaultdict(list)
-        for event in timeline.of("isr-shrink"):
-            for replica in event.replica_offsets or ():
-                if event.at is not None and event.writer is not None and replica.get("log_end_offset") is not None:
-                    self._seen[event.writer, replica["broker"]].append((event.at, replica["log_end_offset"]))
+        self._seen = grouped(
+            ((event.writer, replica["broker"]), (event.at, replica["log_end_offset"]))
+            for event in timeline.of("isr-shrink")
+            for replica in event.replica_offsets or ()
+            if event.at is not None and event.writer is not None and replica.get("log_end_offset") is not None
+        )
         for known in self._seen.values():
             known.sort()
 

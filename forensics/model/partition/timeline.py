@@ -300,10 +300,8 @@ class PartitionTimeline:
         """A leader epoch that two brokers led, or None. In one generation of a topic each epoch has one leader, because each state is
         written once, based on the version of the previous one (ZkPartitionStateMachine, PartitionRegistration#merge): here two
         generations are mixed."""
-        led: dict[int, set[int]] = defaultdict(set)
-        for term in self.terms:
-            led[term.epoch].add(term.leader)
-        return next((epoch for epoch, leaders in led.items() if len(leaders) > 1), None)
+        led = grouped((term.epoch, term.leader) for term in self.terms)
+        return next((epoch for epoch, leaders in led.items() if len(set(leaders)) > 1), None)
 
     @property
     def begins_in_first_epoch(self) -> bool:
@@ -559,12 +557,9 @@ def _arranged(state: State, orders: Orders) -> State:
 def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineage]:
     """Lineages by broker; also sets `timeline.cleaned`, which they depend on."""
     timeline.cleaned = may_be_cleaned(timeline.topic, timeline.events, timeline.collected_logs.values(), cluster)
-    led: dict[int, set[int]] = defaultdict(set)
-    for broker, epoch in [(s.leader, s.leader_epoch) for s in timeline.states] + [
-        (s.broker, s.epoch) for r in timeline.replicas.values() for s in r.leader_starts
-    ]:
-        led[broker].add(epoch)
-    found = {b: on_disk(d, led[b], cleaned=timeline.cleaned) for b, d in timeline.collected_logs.items()}
+    starts = ((s.broker, s.epoch) for r in timeline.replicas.values() for s in r.leader_starts)
+    led = grouped((*((s.leader, s.leader_epoch) for s in timeline.states), *starts))
+    found = {b: on_disk(d, set(led[b]), cleaned=timeline.cleaned) for b, d in timeline.collected_logs.items()}
     return {b: lineage for b, lineage in found.items() if lineage is not None}
 
 

@@ -718,8 +718,7 @@ class Availability:
     @cached_property
     def _attempts(self) -> list[list[Event]]:
         """The failures of each other node to reach it, in order of time."""
-        by_node = grouped((e.writer, e) for e in self.said("unreachable") if e.writer != self.broker)
-        return [*by_node.values()]
+        return [*grouped((e.writer, e) for e in self.said("unreachable") if e.writer != self.broker).values()]
 
     def _registered(self, restarted: datetime) -> datetime:
         """Latest time at which a controller knew of a crash. If the new process starts before the old session has ended, it can only

@@ -7,7 +7,6 @@ whether a broker crashed (forensics.model.presence.availability), or why a repli
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -237,12 +236,12 @@ class CrashTimes:
     @cached_property
     def _absences(self) -> Mapping[int, Sequence[_Absence]]:
         """Absences from an ISR that a crash may have caused, sorted by their start."""
-        found: dict[int, list[_Absence]] = defaultdict(list)
-        for p in self._partitions:
-            name = f"{p['topic']}-{p['partition']}"
-            for a in p.get("absences") or ():
-                if a["start"] is not None and a["cause"] not in _WITHOUT_CRASH:
-                    found[a["broker"]].append(_Absence(name, a["start"], a["end"], a["leader"], a["times"]))
+        found = grouped(
+            (a["broker"], _Absence(f"{p['topic']}-{p['partition']}", a["start"], a["end"], a["leader"], a["times"]))
+            for p in self._partitions
+            for a in p.get("absences") or ()
+            if a["start"] is not None and a["cause"] not in _WITHOUT_CRASH
+        )
         for absences in found.values():
             absences.sort(key=_start)
         return found

@@ -17,6 +17,7 @@ from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import Range
 from forensics.model.partition.offsets import REMOVED
 from forensics.model.presence.broker_states import ENDED, RECOVERING, STARTING
+from forensics.model.times import grouped
 from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.html.drawing import Drawn, DrawnWindow
@@ -164,11 +165,11 @@ def _says_nothing(r: Row) -> bool:
 
 def _losses(report: Report) -> Mapping[Name, Sequence[LostRange]]:
     """The losses of each partition in the present cluster."""
-    lost: dict[Name, list[LostRange]] = {}
-    for r in losses(report.findings):
-        if not r.finding.cluster and r.place.topic is not None and r.place.partition is not None:
-            lost.setdefault((r.place.topic, r.place.partition), []).append(r)
-    return lost
+    return grouped(
+        ((r.place.topic, r.place.partition), r)
+        for r in losses(report.findings)
+        if not r.finding.cluster and r.place.topic is not None and r.place.partition is not None
+    )
 
 
 def _size(proof: Section) -> int:
