@@ -158,10 +158,11 @@ class Report:
 
     def unsure_zones(self) -> list[str]:
         """Clocks of logs whose zone is unknown, with their nodes; their differences from other clocks may still be known."""
-        by_zone: dict[str, list[int]] = {}
-        for node in self.cluster.nodes.values():
-            if node.clock.basis in UNSURE and self.cluster.last_line(node.id) is not None:
-                by_zone.setdefault(node.clock.zone, []).append(node.id)
+        by_zone = grouped(
+            (node.clock.zone, node.id)
+            for node in self.cluster.nodes.values()
+            if node.clock.basis in UNSURE and self.cluster.last_line(node.id) is not None
+        )
         return [
             f"the zone of the clock of {brokers_named(nodes).replace('broker', 'node')} is unknown and was assumed to be {zone}"
             for zone, nodes in by_zone.items()
