@@ -49,10 +49,11 @@ class Streak:
 @cached_on_timeline
 def streaks(timeline: PartitionTimeline) -> list[Streak]:
     """Failures that lasted."""
-    failed: dict[tuple[int, str], list[Event]] = defaultdict(list)
-    for e in timeline.of(*ERRORS):
-        if e.writer is not None and e.writer != e.broker and e.at is not None and e.reason not in _ELSEWHERE:
-            failed[e.writer, e.reason or "error"].append(e)
+    failed = grouped(
+        ((e.writer, e.reason or "error"), e)
+        for e in timeline.of(*ERRORS)
+        if e.writer is not None and e.writer != e.broker and e.at is not None and e.reason not in _ELSEWHERE
+    )
     return [s for (follower, reason), events in sorted(failed.items()) for s in _lasting(follower, reason, events)]
 
 
