@@ -252,10 +252,10 @@ itself end in parentheses, so the last ones are the logger."""
 PASTED = Layout(
     name="%p %m (%c)%n",
     head=regex.compile(
-        rf"(?m)^(?:\[[\w |-]+\] (?={LEVELS} )|\[ *\] *)?(?:(?:{LEVELS}):? +)?(?:[\w$]+(?:\.[\w$]+)+ - )?(?=[A-Z\[])(?!(?:Caused by|Suppressed|Exception)\b)".encode()
+        rf"(?m)^(?:\[[^\[\]]+\] (?={LEVELS} )|\[ *\] *)?(?:(?:{LEVELS}):? +)?(?:[\w$]+(?:\.[\w$]+)+ - )?(?=[A-Z\[])(?!(?:Caused by|Suppressed|Exception)\b)".encode()
     ),
     line=regex.compile(
-        rf"(?P<time>(?!))?(?:\[[\w |-]+\] (?={LEVELS} )|\[ *\] *)?(?:(?P<level>{LEVELS}):? +)?(?:(?P<logger>[\w$]+(?:\.[\w$]+)+) - )?"
+        rf"(?P<time>(?!))?(?:\[[^\[\]]+\] (?={LEVELS} )|\[ *\] *)?(?:(?P<level>{LEVELS}):? +)?(?:(?P<logger>[\w$]+(?:\.[\w$]+)+) - )?"
         r"(?!(?:Caused by|Suppressed|Exception)\b)"
         rf"(?P<message>[A-Z\[].*?)(?: \((?P<logger>[\w$]+(?:\.[\w$]+)+)\))?[ \t\r]*+"
     ),

@@ -34,7 +34,7 @@ def without_quotes(text: str) -> str:
 
 
 _MARKS = regex.compile(
-    r"[ \t]*+[>`\"'*“][> \t`\"'*“]*+(?=\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?\]? +[A-Z]|(?:\[[\w |-]+\] )?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |"
+    r"[ \t]*+[>`\"'*“][> \t`\"'*“]*+(?=\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?\]? +[A-Z]|(?:\[[^\[\]]+\] )?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |"
     + THROWN.decode()
     + ")"
 )

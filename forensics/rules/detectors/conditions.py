@@ -390,6 +390,10 @@ def acceptor_divided(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, 
     return {"divided": "ArithmeticException: / by zero" in (exception(errors) or "")}
 
 
+def senders(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, Any]:
+    return {"hosts": tuple(dict.fromkeys(e.host for e in errors if e.host))}
+
+
 def unknown_request(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, Any]:
     unknown = re.search(r"ArrayIndexOutOfBoundsException: \d+$", exception(errors) or "")
     return {"unknown_request": errors[0].reason == "request" and unknown is not None}

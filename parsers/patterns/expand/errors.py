@@ -16,7 +16,7 @@ _REFUSALS = (
     ("io", regex.compile(r"Input/output error|Structure needs cleaning")),
     ("handles", regex.compile(r"Too many open files")),
     ("maps", regex.compile(r"Map failed")),
-    ("unsupported", regex.compile(r"Invalid argument|Operation not supported")),
+    ("unsupported", regex.compile(r"Invalid argument|[nN]ot supported|No locks available")),
     ("denied", regex.compile(r"Permission denied|Operation not permitted|\(Access is denied\)")),
     ("missing", regex.compile(r"NoSuchFileException|No such file or directory|cannot find the (?:path|file) specified")),
     ("in-use", regex.compile(r"(?m)^(?>.*?(?:AccessDenied|FileAlreadyExists|FileSystem)Exception: ).*\\")),
