@@ -62,8 +62,10 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
 
 
 def _unseen(states: Sequence[State]) -> Message | None:
-    changes = sum(starmap(_changes, pairwise(states)))
-    return said("window/changes-missing", changes=changes) if changes else None
+    if changes := sum(starmap(_changes, pairwise(states))):
+        return said("window/changes-missing", changes=changes)
+    last = states[-1]
+    return said("window/end-cached", broker=last.event.writer) if last.source == "cached" else None
 
 
 def _changes(before: State, after: State) -> int:

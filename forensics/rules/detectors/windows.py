@@ -296,7 +296,8 @@ def _leaderless(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Foun
             [window.states[0].event, *(e for i in why for e in i.evidence[1:2]), *(s.event for s in after)],
             {**_electable(last, window, timeline, cluster), "cluster_stopped": stopped},
             cause=CLUSTER_STOPPED if stopped is not None else None,
-            gap=any(s.missing_changes or (s.partition_epoch or 0) > (last.partition_epoch or s.partition_epoch or 0) + 1 for s in after),
+            gap=(window.deleted and window.unseen is not None)  # a controller takes replicas of a topic offline to delete it
+            or any(s.missing_changes or (s.partition_epoch or 0) > (last.partition_epoch or s.partition_epoch or 0) + 1 for s in after),
         )
     now = [*takewhile(without_leader, reversed(timeline.states_with_describe))]
     if now and now[-1].source == DESCRIBED:
