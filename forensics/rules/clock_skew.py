@@ -14,6 +14,7 @@ from forensics.model.clock.clocks import Clock
 from forensics.model.clock.comparisons import BUSY_MS
 from forensics.model.clock.sources import Source
 from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.coverage.log_coverage import doubtful_reference
 from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import said, values
 from forensics.model.times import grouped
@@ -82,14 +83,18 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
 
 def _finding(node: Node, cluster: Cluster) -> Finding:
     clock = node.clock
-    doubt = _uncertainty(clock)
+    uncertainty = _uncertainty(clock)
     return Finding(
         severity="medium" if abs(clock.skew_ms) >= HARMFUL_SKEW_MS else "info",
-        confidence="certain" if doubt and (clock.uncertainty_ms or 0) < BUSY_MS else "probable",
+        confidence="possible"
+        if doubtful_reference(node.id, cluster) is not None
+        else "certain"
+        if uncertainty and (clock.uncertainty_ms or 0) < BUSY_MS
+        else "probable",
         brokers=(node.id,),
         values=values(
             seconds=abs(clock.skew_ms) / 1000,
-            doubt=doubt,
+            uncertainty=uncertainty,
             ahead=clock.skew_ms > 0,
             compared=tuple(clock.compared),
             basis=tuple(said(f"clock-skew/{key}") for key in clock.basis.split("+") if key in _BASIS),

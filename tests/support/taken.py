@@ -337,21 +337,24 @@ OF_LINES = frozenset(kind for kind, rule in declared().items() if rule.get("dete
 UNCOMPARED = OF_EVIDENCE | OF_LINES
 OF_CLOCKS = frozenset({"clock-skew", "log-dir-emptied"})
 """True of clocks that are made wrong, which the whole evidence has right, and what compares two clocks when no line shows it (docs/limits.md)."""
-_ABSENT = frozenset({"broker-crash", "controlled-shutdown", "culprit-broker", "cluster-wide-degradation", "upgrade", "restarted-replica"})
+_ABSENT = frozenset(
+    {"broker-crash", "controlled-shutdown", "culprit-broker", "cluster-wide-degradation", "upgrade", "restarted-replica", "zombie-leader"}
+)
 INSTEAD: Mapping[str, frozenset[str]] = {
-    "hw-regression": frozenset({"data-loss"}),
-    "truncate-to-start": frozenset({"data-loss"}),
-    "culprit-broker": _ABSENT,
-    "controlled-shutdown": frozenset({"start-failed", "broker-crash"}),
-    "connection-failed": _ABSENT,
-    "restarted-replica": _ABSENT,
-    "records-outside-log": frozenset({"topic-recreated", "topic-deleted"}),
-    "topic-deleted": frozenset({"topic-recreated"}),
-    "writes-refused": frozenset({"under-min-isr"}),
-    "isolated-error/leader-unavailable": frozenset({"offline-partition", "under-replicated"}),
+    "hw-regression": frozenset({"data-loss"}),  # a high watermark goes back where committed records are cut
+    "truncate-to-start": frozenset({"data-loss"}),  # so does a log that is cut as a whole
+    "culprit-broker": _ABSENT,  # a broker that is missing from ISRs, and no line shows why
+    "controlled-shutdown": frozenset({"start-failed"}),  # a process that fails to start shuts down as on request
+    "connection-failed": _ABSENT,  # another broker reaches it again when it is back
+    "restarted-replica": _ABSENT,  # the return of a broker, which ends its absence
+    "records-outside-log": frozenset({"topic-recreated", "topic-deleted"}),  # directories that end in -delete
+    "topic-deleted": frozenset({"topic-recreated"}),  # the second half of it
+    "writes-refused": frozenset({"under-min-isr"}),  # its effect on producers
+    "under-replicated": frozenset({"isr-flapping"}),  # absences too brief to be reported, unless the end of one is not seen
+    "isolated-error/leader-unavailable": frozenset({"offline-partition", "under-replicated"}),  # a client's view of it
 }
 """What the whole evidence tells instead of a kind, about the same place or broker: the cause, or the event of which it is a part.
-A kind can be named with its cause."""
+A kind can be named with its cause. Each is true by Kafka for the reason given."""
 
 
 def instead(given: Finding | Claim) -> frozenset[str]:

@@ -348,7 +348,7 @@ def _by_starts_and_stops(
 ) -> Iterator[Relation]:
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
     pairs of machines, with their comparison by leader epochs. A pairing that nothing else agrees with counts only if neither line can be
-    about another event."""
+    about another event, and if leader epochs and files do not agree on another difference."""
     close = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
     # with bounds that are possible with the comparison by leader epochs
     likely = {
@@ -361,7 +361,9 @@ def _by_starts_and_stops(
     for pair, r in best.items():
         near = [c for c in likely[pair] if abs(c.best - r.best) <= NOTICED_MS]
         alone = len(near) == 1 and agreed.votes(r) <= 2  # with itself, on both machines
-        if not alone or not _of_two_events(r, _meant(r, anchors), own[pair[0]], spans):
+        by_epochs, meant = led[pair], _meant(r, anchors)
+        denied = by_epochs is not None and meant is not None and by_epochs.low <= meant <= by_epochs.high and not r.low <= meant <= r.high
+        if not alone or not (denied or _of_two_events(r, meant, own[pair[0]], spans)):
             yield from _bounded(near, anchors)
 
 
@@ -436,11 +438,13 @@ class _OffsetVotes:
         return [(r.later, one + r.best), (r.earlier, two - r.best)]
 
     def rank(self, r: Relation) -> tuple[int, bool, list[datetime]]:
-        """Sort key: number of agreeing pairings, plus one if the machines' own files agree; then the latest, since logs are cut off at
-        their beginning."""
+        """Sort key: number of agreeing pairings, plus one if what the machines' own files say is within its bounds; then whether it is near
+        that, since several starts in one rhythm agree on other differences, too; then the latest, since logs are cut off at their
+        beginning."""
         meant = _meant(r, self._anchors)
         fits = meant is not None and r.low - AGREE_MS <= meant <= r.high + AGREE_MS
-        return self.votes(r) + fits, fits, [e.at for e in r.evidence if e.at is not None]
+        near = meant is not None and abs(r.best - meant) <= NOTICED_MS
+        return self.votes(r) + fits, near, [e.at for e in r.evidence if e.at is not None]
 
     def votes(self, r: Relation) -> int:
         """Number of pairings that agree with this one on either machine."""

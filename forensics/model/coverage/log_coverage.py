@@ -244,6 +244,8 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
         found.setdefault(COMPLETE, said("coverage/filtered-by-level", path=of_all[0].path, more=len(of_all) - 1 or None, files=len(of_all)))
     if denied_error(broker, cluster) is not None:
         found.setdefault(CLOCK, said("coverage/error-denied", broker=broker))
+    if (other := doubtful_reference(broker, cluster)) is not None:
+        found.setdefault(CLOCK, said("coverage/doubtful-reference", broker=broker, other=other))
     if differing := [s.path for s in logs if s.path in cluster.copies.differing]:
         found.setdefault(CLOCK, said("coverage/copies-differ", path=differing[0]))
     for _, (premise, reason) in _lacking(logs, cluster):
@@ -251,6 +253,16 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
     if missing := _rolled_together(cluster).get(broker) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
         found.setdefault(COMPLETE, missing)
     return found
+
+
+def doubtful_reference(node: int, cluster: Cluster) -> int | None:
+    """A node by whose lines the error of this node's clock was measured, if its clock was set back, or lines of one of the two are out of
+    order: it may be no error of this clock."""
+    clock = cluster.nodes[node].clock if node in cluster.nodes else None
+    if clock is None or abs(clock.skew_ms) < MIN_SKEW_MS or clock.basis == "given":
+        return None
+    logs = ((n, s) for n in (node, *clock.compared) for s in cluster.sources_of(n))
+    return next((n for n, s in logs if s.unsorted or (s.clock_set_back and n != node)), None)
 
 
 def denied_error(node: int, cluster: Cluster) -> tuple[Event, int] | None:
