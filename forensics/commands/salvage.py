@@ -23,6 +23,7 @@ from forensics.commands.output import console, force_option, json_option, write_
 from forensics.commands.plan import check_version, tools_of
 from forensics.commands.selection import Request, check_partitions, selection_options
 from forensics.commands.targets import OutputDirectory, noted
+from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from forensics.model.findings import DifferingCopies
@@ -77,6 +78,7 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
 @click.option("--kafka-version", metavar="X.Y", help="Version of the Kafka tools that will be used; default is that of the oldest broker.")
 @click.option("--keys-only", is_flag=True, help="Write no values and no header values; only for jsonl and parquet.")
 @json_option("Write the summary as JSON; - is stdout, instead of the text.")
+@display_timezone_option
 def command(
     paths: tuple[str, ...],
     out: str,
@@ -131,7 +133,7 @@ def command(
     if salvage is None:
         return
     if json_file is None or not write_text(salvage.json(), json_file):
-        show(salvage, console())
+        show(salvage, console(), display_zone())
     if salvage.incomplete:
         raise click.exceptions.Exit(1)
 

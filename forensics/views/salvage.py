@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forensics.model.message import Range
+from forensics.output.display_times import DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -118,9 +119,9 @@ def _sent(sending: Sending | None) -> dict[str, int]:
     return {} if sending is None else {"lines": sending.count, "not_text": sending.unsendable, "unfinished": sending.unfinished}
 
 
-def show(salvage: Salvage, console: Console) -> None:
+def show(salvage: Salvage, console: Console, zone: DisplayZone) -> None:
     for line in _lines(salvage):
-        console.print(line, soft_wrap=True)
+        console.print(Text(zone.sentence(line.plain), style=line.style), soft_wrap=True)
 
 
 def _lines(salvage: Salvage) -> Iterator[Text]:
