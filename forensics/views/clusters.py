@@ -15,6 +15,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from forensics.model.clock.sources import line_times
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import timestamp
@@ -62,7 +63,7 @@ class Shown(Protocol):
 
 def brief(conclusion: Shown, cluster: Cluster, of_verdict: Sequence[Finding] | None = None) -> dict[str, Any]:
     """Results for a cluster, as JSON values. `of_verdict`: findings that decide the verdict; None: those of the conclusion."""
-    times = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
+    times = line_times(cluster.sources)
     verdict = verdict_of(conclusion.findings if of_verdict is None else of_verdict, conclusion.partitions, cluster=cluster)
     problems = [located(s.path, s.problem) for s in cluster.sources if s.problem]
     return {

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from forensics.incidents.folding import places
+from forensics.model.clock.sources import line_times
 from forensics.model.findings import CUT, MINOR, POSSIBLE, Evidence, Finding, Purpose, shortened
 from forensics.model.message import Message, Value, said
 from forensics.model.times import grouped
@@ -96,7 +97,7 @@ def first_screen(report: Report) -> Callable[[Size], FirstScreen]:
     copies, why, earlier = list(_copies(gone)), list(_why(report, gone)), list(_earlier(report))
     candidates = _candidates(report, gone)
     now = [*broken(report.findings, report.partitions), *stopped(report.findings)]
-    until = max((s.last for s in report.cluster.sources if s.last), default=None)
+    until = max(line_times(report.cluster.sources), default=None)
     warnings, steps = report.untouchable, report.next_steps
 
     def sized(size: Size) -> FirstScreen:
@@ -140,7 +141,7 @@ def _earlier(report: Report) -> Iterator[str]:
 
 def _day(report: Report, story: Sequence[StoryLine], ranges: Sequence[LostRange]) -> date | None:
     times = [t.at for t in story] + [at for r in ranges for at in r.times]
-    times = times or [at for s in report.cluster.sources for at in (s.first, s.last) if at is not None]
+    times = times or line_times(report.cluster.sources)
     days = {report.zone.wall(at).date() for at in times}
     return days.pop() if len(days) == 1 else None
 

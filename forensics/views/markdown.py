@@ -13,6 +13,7 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
+from forensics.model.clock.sources import line_times
 from forensics.model.findings import LEVELS, Evidence, Finding, Purpose
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -110,7 +111,7 @@ def pieces(report: Report) -> Iterator[str]:
 
 
 def _summary(report: Report) -> Iterator[str]:
-    begin = min((s.first for s in report.cluster.sources if s.first), default=None)
+    begin = min(line_times(report.cluster.sources), default=None)
     day = f" of {begin:%Y-%m-%d}" if begin is not None else ""
     yield f"# Post-incident review: Kafka incident{day}, {prose(report.headline.title[:1].lower() + report.headline.title[1:])}"
     yield ""
@@ -141,9 +142,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     id_ = f", id {code(cluster.id)}" if cluster.id else ""
     yield "Cluster", f"{counted(len(brokers), 'broker')}, {MODES[cluster.mode]}{id_}"
     yield "Kafka", prose(", ".join(sorted({n.version for n in brokers if n.version}))) or "version unknown"
-    firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
-    if firsts and lasts:
-        yield "Evidence", _said(report, f"{len(cluster.sources):,} sources, {period(min(firsts), max(lasts))}")
+    if times := line_times(cluster.sources):
+        yield "Evidence", _said(report, f"{len(cluster.sources):,} sources, {period(min(times), max(times))}")
     verdicts = ", ".join(f"{n:,} {verdict}" for verdict, n in report.headline.partitions.items())
     yield "Partitions", f"{len(report.partitions):,}: {verdicts}"
 

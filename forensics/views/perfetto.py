@@ -18,6 +18,7 @@ from itertools import zip_longest
 from typing import Any
 
 from forensics.incidents.folding import places
+from forensics.model.clock.sources import line_times
 from forensics.model.cluster.under_replication import capped, offline, series
 from forensics.model.findings import LEVELS, MINOR, Finding, Place
 from forensics.model.message import said, timestamp
@@ -53,8 +54,7 @@ class _Trace:
         self.report = report
         self.states = {(p["topic"], p["partition"]): p for p in report.partitions}
         times = [at for f in report.findings for at in (f.start, f.end) if at is not None]
-        firsts = [s.first for s in report.cluster.sources if s.first is not None]
-        self.since = min((*firsts, *times), default=EPOCH)
+        self.since = min((*line_times(report.cluster.sources), *times), default=EPOCH)
         self.until = max((at for at in (report.cluster.until, *times) if at is not None), default=EPOCH)
         grave: dict[Name, int] = dict.fromkeys(self.states, -1)
         self.there: dict[Name, list[tuple[Finding, Place]]] = defaultdict(list)

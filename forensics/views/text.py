@@ -16,6 +16,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from forensics.model.clock.sources import line_times
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Purpose
 from forensics.output.display_times import DisplayZone
@@ -188,8 +189,8 @@ def subject(report: Report) -> list[str]:
 
 def _subject(report: Report, screen: FirstScreen) -> str:
     sources = report.cluster.sources
-    firsts, lasts = [s.first for s in sources if s.first], [s.last for s in sources if s.last]
-    covered = f"{report.zone.span(min(firsts), max(lasts), screen.day)}, " if firsts and lasts else ""
+    times = line_times(sources)
+    covered = f"{report.zone.span(min(times), max(times), screen.day)}, " if times else ""
     absent = report.not_collected()
     words = absent if len(absent) <= 1 else (f"{len(absent)} kinds of files",)
     gaps = any(of_purpose(report.findings, Purpose.MISSING_EVIDENCE))

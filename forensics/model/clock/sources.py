@@ -6,7 +6,7 @@ Here: the record of a file, of an archive, and of files that are set aside. Not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -96,6 +96,11 @@ class Source(Record):
         """Whether it is a log in which only another process than a broker or controller wrote, such as ZooKeeper."""
         of_broker = self.last_own is not None or self.newest_first or self.ascents or self.descents or self.printed
         return self.kind in LOGS and self.last is not None and not of_broker
+
+
+def line_times(sources: Iterable[Source]) -> list[datetime]:
+    """The times of the first and the last line of each: in a paste, these are in any order."""
+    return [at for s in sources for at in (s.first, s.last) if at is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensics.incidents.folding import places
-from forensics.model.clock.sources import Source
+from forensics.model.clock.sources import Source, line_times
 from forensics.model.findings import LEVELS, UNSETTLED, Evidence, Finding, Purpose, shortened
 from forensics.model.findings import LOST as LOST_RECORDS
 from forensics.model.message import said
@@ -174,7 +174,7 @@ class _Page:
 
     def _window(self) -> DrawnWindow:
         cluster = self.report.cluster
-        covered = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
+        covered = line_times(cluster.sources)
         grave = [i for i in self.report.incidents if i.severity != LEVELS[0]]
         starts = [at for i in grave for at in (i.start, i.start_latest, i.end) if at is not None]
         told = [at for line in self.screen.story for at in (line.at, line.latest) if at is not None]
@@ -508,6 +508,7 @@ def _in_words(s: StateSpan) -> str:
 
 
 def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, Any]:
+    times = line_times(sources)
     return {
         "node": node,
         "nodes": len({n for s in sources for n in s.nodes}),
@@ -517,6 +518,6 @@ def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, 
         "lines": sum(s.lines or 0 for s in sources),
         "unrecognised": sum(s.unrecognised or 0 for s in sources),
         "problems": [located(s.path, s.problem) for s in sources if s.problem],
-        "first": min((s.first for s in sources if s.first is not None), default=None),
-        "last": max((s.last for s in sources if s.last is not None), default=None),
+        "first": min(times, default=None),
+        "last": max(times, default=None),
     }

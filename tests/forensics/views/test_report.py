@@ -31,7 +31,7 @@ from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.terminal import WordTable
 from forensics.views.text import MOST, show
 from forensics.words import words
-from tests.forensics.staged import START, Story
+from tests.forensics.staged import START, Story, report
 from tests.support import found, local, recorded
 
 NAMES = ("unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "rolling-restart-3.9.1-kraft", "clean-failover-0.10.2.2-zk")
@@ -355,8 +355,6 @@ def test_hostile_log_from_end_to_end() -> None:
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.line(1, "state-change", 1, "INFO [Broker id=1] \x1b[2J[red]\u202eunknown to Kafka[/red] (state.change.logger)")
-    from tests.forensics.staged import report
-
     reported = report(s.files)
     (odd,) = [f for f in reported.findings if f.kind == "unrecognised-lines"]
     assert "\x1b[2J" in odd.evidence[0].text, "the raw text is kept in the data"
@@ -438,3 +436,11 @@ def test_a_table_cuts_no_word_while_there_is_room_for_the_longest() -> None:
     assert all(words <= set(shown(width).split()) for width in (64, 70, 80, 120))
     assert len([line for line in shown(120).splitlines() if line.strip()]) == 2
     assert all(len(line) <= 64 for line in shown(64).splitlines())
+
+
+def test_the_times_of_a_paste_in_any_order_are_those_of_all_its_lines() -> None:
+    first = ("2026-11-21 01:53:46,540", "Truncating to offset 200")
+    last = ("2026-11-21 01:53:40,751", "Truncating to offset 310")
+    lines = [f"[{at}] INFO [Log partition=orders-0, dir=/data] {what} (kafka.log.Log)\n" for at, what in (first, last)]
+    shown = " ".join(text(report({"paste.log": "".join(lines)})).split())
+    assert "evidence 01:53:40–01:53:46" in shown and "end of the evidence (01:53:46)" in shown
