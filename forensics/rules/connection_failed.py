@@ -13,7 +13,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
-from forensics.model.coverage.log_coverage import was_running
+from forensics.model.coverage.log_coverage import ends_soon, was_running
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
@@ -96,10 +96,9 @@ def _lasting(events: Sequence[Event], target: int, cluster: Cluster) -> Iterator
         e for e in _once(events) if e.at is not None and _up(target, e.at, cluster) and not _starting(e.writer, target, e.at, cluster)
     )
     for same in failures(attempts, apart=CONNECTS_AGAIN):
-        node, first, last = same[0].writer, same[0].at, same[-1].last_at
-        until = cluster.last_own_line(node) if node is not None else None
-        open_end = last is not None and until is not None and until - last <= RECONNECTED
-        if first is not None and last is not None and (last - first >= UNREACHABLE or open_end):
+        first, last = same[0].at, same[-1].last_at
+        long = first is not None and last is not None and last - first >= UNREACHABLE
+        if long or (first is not None and ends_soon(same[0].writer, last, RECONNECTED, cluster)):
             yield same
 
 

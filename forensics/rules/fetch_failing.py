@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import ends_soon
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Value, said, values
@@ -60,10 +61,9 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 
 def _goes_on(follower: int | None, last: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether the log of the follower ends while its fetches fail."""
-    until = cluster.last_own_line(follower) if follower is not None else None
-    if follower is None or until is None or last.last_at is None or timeline.resumed(follower, last.last_at) is not None:
+    if follower is None or last.last_at is None or timeline.resumed(follower, last.last_at) is not None:
         return False
-    return until - last.last_at <= FETCHED_AGAIN
+    return ends_soon(follower, last.last_at, FETCHED_AGAIN, cluster)
 
 
 def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster, **lasting: Value) -> Finding:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.coverage.log_coverage import ends_soon
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
@@ -108,8 +109,7 @@ def _crash(node: int, ended: Event, cluster: Cluster) -> Outage | None:
 def _continued(errors: Sequence[Event], cluster: Cluster) -> bool:
     """Whether the log shows that the process went on after the first error."""
     node, first = errors[0].writer, errors[0].at
-    until = cluster.last_own_line(node) if node is not None else None
-    if node is None or first is None or until is None or until - first <= OUTLIVES_ERROR:
+    if node is None or first is None or ends_soon(node, first, OUTLIVES_ERROR, cluster):
         return False
     return next(cluster.availability(node).living(first, first + OUTLIVES_ERROR), None) is not None
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from forensics.model.clock.shared_logs import rolled_from, rolled_logs
@@ -418,6 +418,12 @@ def elections_recorded(until: datetime | None, cluster: Cluster) -> bool:
     elects."""
     last = max((e.at for e in cluster.of("metadata-written") if e.at is not None), default=None)
     return not_after(until, last)
+
+
+def ends_soon(node: int | None, at: datetime | None, within: timedelta, cluster: Cluster) -> bool:
+    """Whether the log of a node ends within this time after `at`: it would not show what came later."""
+    until = cluster.last_own_line(node) if node is not None else None
+    return at is not None and until is not None and until - at <= within
 
 
 def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster, asked_for_controller, cached_on_cluster
 from forensics.model.cluster.failed_directories import failed_directories
+from forensics.model.coverage.log_coverage import ends_soon
 from forensics.model.events import Event, lasting
 from forensics.model.findings import quote
 from forensics.model.message import Message, Range, said
@@ -49,10 +50,7 @@ def often(errors: Sequence[Event], *scope: Any) -> Mapping[str, Any]:
 def asked_to_the_end(error: Event, cluster: Cluster) -> bool:
     """Whether a node asked for a controller, and its log ends before another attempt can have succeeded. Clients in the same log ask
     for any broker."""
-    if not asked_for_controller(error):
-        return False
-    until = cluster.last_own_line(error.writer) if error.writer is not None else None
-    return until is not None and error.at is not None and until - error.at <= CONNECTS_AGAIN
+    return asked_for_controller(error) and ends_soon(error.writer, error.at, CONNECTS_AGAIN, cluster)
 
 
 # authentication-failed
