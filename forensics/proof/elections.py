@@ -79,6 +79,8 @@ class KafkaStatement:
 
 
 Proof = Contiguous | KafkaStatement
+ELIGIBLE = "election/eligible"
+"""The reason for which an election of an eligible leader replica was clean."""
 
 
 @dataclass(frozen=True, slots=True)

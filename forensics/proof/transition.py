@@ -30,7 +30,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.model.presence.availability import BrokerRun
 from forensics.model.settings.effective import strict
 from forensics.model.times import contains, is_later
-from forensics.proof.elections import Election, by_order, joined_with_all, right_before
+from forensics.proof.elections import ELIGIBLE, Election, by_order, joined_with_all, right_before
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.old_log import SteppedDown, stepped_down
 from forensics.proof.pre_kip101 import cut_before_leading
@@ -117,6 +117,11 @@ class LeaderTransition:
         if self.election is not None:
             return self.election.clean is not None
         return isinstance(right_before(self.term, self.timeline, self.cluster), Contiguous)
+
+    @property
+    def eligible(self) -> bool:
+        """Not in the ISR when it was elected, but an eligible leader replica (KIP-966)."""
+        return self.election is not None and self.election.why.id == ELIGIBLE
 
     @cached_property
     def joined_behind(self) -> State | None:

@@ -413,4 +413,5 @@ def _on_disk_of(removal: Removal, timeline: PartitionTimeline) -> Message:
     had = next((e.at for e in removal.evidence if e.at is not None), None)
     if removal.cause in _CUT_NOTHING and removal.cause != "deleted":
         return said("salvageable/never-cut", broker=removal.broker, had=had, place=timeline.name)
-    return said("salvageable/until", broker=removal.broker, had=had, until=removal.at)
+    how = "crash" if removal.cause == "restart" else "until"  # what a crash took was gone before the log was loaded
+    return said(f"salvageable/{how}", broker=removal.broker, had=had, until=removal.at)
