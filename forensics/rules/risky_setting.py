@@ -346,7 +346,11 @@ def _finding(risk: _Risk, number: int) -> Finding:
 
 def _where(topics: Mapping[str, Effective], brokers: Mapping[int | None, Effective]) -> tuple[Message, ...]:
     named = tuple(b for b in brokers if b is not None)
-    of_topics = (said("risky-setting/for-topics", topics=tuple(topics), **_places(topics.values())),) if topics else ()
+    of_topics = (
+        (said("risky-setting/for-topics", topics=tuple(topics), each=tuple(v.place for v in topics.values()), **_places(topics.values())),)
+        if topics
+        else ()
+    )
     of_brokers = (said("risky-setting/on-brokers", brokers=named, **_places(brokers.values())),) if brokers else ()
     return (*of_topics, *of_brokers)
 

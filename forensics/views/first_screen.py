@@ -196,17 +196,23 @@ def _setting(report: Report, lost: Sequence[Finding]) -> str | None:
         for message in consequences if isinstance(consequences, tuple) else ():
             known = dict(message.values) if isinstance(message, Message) else {}
             if (known.get("name"), known.get("of")) in causes:
-                return Happening((replace(f, values=tuple((n, _at_one_place(v)) for n, v in f.values)),)).words("why")
+                topics = {p.topic for own in lost for p in places(own)}
+                return Happening((replace(f, values=tuple((n, _at_one_place(v, topics)) for n, v in f.values)),)).words("why")
     return None
 
 
-def _at_one_place(value: Value) -> Value:
-    """Where a setting was seen, with the first place of each."""
+def _at_one_place(value: Value, topics: Collection[str | None]) -> Value:
+    """Where a setting was seen, with the first place of each; of topics, only these, if it was seen of any of them."""
     if isinstance(value, tuple):
-        return tuple(_at_one_place(v) for v in value)
+        return tuple(_at_one_place(v, topics) for v in value)
     if not isinstance(value, Message):
         return value
-    return Message(value.id, tuple((n, v[:1] if n == "places" and isinstance(v, tuple) else v) for n, v in value.values))
+    known = dict(value.values)
+    names, each = known.get("topics"), known.get("each")
+    if isinstance(names, tuple) and isinstance(each, tuple):
+        own = [n for n, name in enumerate(names) if name in topics] or range(len(names))
+        known |= {"topics": tuple(names[n] for n in own), "places": tuple(each[n] for n in own)}
+    return Message(value.id, tuple((n, v[:1] if n == "places" and isinstance(v, tuple) else v) for n, v in known.items()))
 
 
 class _Candidate(NamedTuple):
