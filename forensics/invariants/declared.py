@@ -269,6 +269,16 @@ def now_is_the_last_state(report: ReportFacts) -> Iterator[Violation]:
                 yield _violated("now-is-the-last-state", f, place=_name(row), of=f.kind)
 
 
+def missing_is_out_of_sync(report: ReportFacts) -> Iterator[Violation]:
+    """A broker that is still missing when the evidence ends is not in the last ISR of all partitions of the finding."""
+    open_ = [(f, still) for f in report.findings if isinstance(still := f.known.get("still"), tuple) and still and not f.cluster]
+    isrs = {(row["topic"], row["partition"]): row["isr"] or () for row in (report.states() if open_ else ())}
+    for f, still in open_:
+        own = [isrs[p.topic, p.partition] for p in places(f) if p.end is None and (p.topic, p.partition) in isrs]
+        if back := tuple(b for b in still if own and all(b in isr for isr in own)):
+            yield _violated("missing-is-out-of-sync", f, of=f.kind, place=f.name, brokers=back)
+
+
 def ids_differ(report: ReportFacts) -> Iterator[Violation]:
     alike: dict[str, list[Finding]] = defaultdict(list)
     for f in report.findings:
@@ -362,6 +372,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     offered_are_the_lost,
     one_cut_one_place,
     now_is_the_last_state,
+    missing_is_out_of_sync,
     ids_differ,
     verdicts_are_those_of_losses,
     gone_has_an_end,

@@ -55,6 +55,7 @@ def held(epoch: int) -> Salvageable:
 
 NEVER_OVER = replace(LOSS, kind="offline-partition", message="found", loss=False, cause=None, start=None, end=None, offsets=())
 WANTED = said("handover/unknown-stop", leader=1, wanted=said("coverage/server-log", broker=1))
+IN_SYNC = (1,)
 AFTER, LIFE = when(CRASH.start) + SHORT, {"start_latest": None, "end": None, "values": ()}
 SPOILED: Mapping[str, tuple[tuple[Finding, Changes] | Finding, Changes]] = {
     "running-while-dead": (replace(CRASH, kind="stuck-replica", message="found", **{**LIFE, "start": AFTER}), {}),
@@ -66,6 +67,7 @@ SPOILED: Mapping[str, tuple[tuple[Finding, Changes] | Finding, Changes]] = {
     "offered-are-the-lost": ((LOSS, {"salvageable": held(LOSS.leader_epoch or 0)}), {}),
     "one-cut-one-place": (reset(50), {}),
     "now-is-the-last-state": (NEVER_OVER, {}),
+    "missing-is-out-of-sync": (replace(NEVER_OVER, kind="under-replicated", values=(("still", IN_SYNC),)), {"isr": IN_SYNC}),
     "ids-differ": (replace(BACK, confidence="possible"), {}),
     "verdicts-are-those-of-losses": (LOSS, {"verdict": "lost"}),
     "gone-has-an-end": (LOSS, {"reason": encoded((("why", said("verdict/tail-cut", offsets=(Range(1, None),))),))}),
