@@ -252,10 +252,10 @@ itself end in parentheses, so the last ones are the logger."""
 PASTED = Layout(
     name="%p %m (%c)%n",
     head=regex.compile(
-        rf"(?m)^(?:\[[^\[\]]+\] (?={LEVELS} )|\[ *\] *)?(?:(?:{LEVELS}):? +)?(?:[\w$]+(?:\.[\w$]+)+ - )?(?=[A-Z\[])(?!(?:Caused by|Suppressed|Exception)\b)".encode()
+        rf"(?m)^(?:\[[^\[\]\n]{{1,99}}\] (?=(?:{LEVELS}) )|\[ *\] *)?(?:(?:{LEVELS}):? +)?(?:[\w$]{{1,99}}(?:\.[\w$]{{1,99}}){{1,20}} - )?(?=[A-Z\[])(?!(?:Caused by|Suppressed|Exception)\b)".encode()
     ),
     line=regex.compile(
-        rf"(?P<time>(?!))?(?:\[[^\[\]]+\] (?={LEVELS} )|\[ *\] *)?(?:(?P<level>{LEVELS}):? +)?(?:(?P<logger>[\w$]+(?:\.[\w$]+)+) - )?"
+        rf"(?P<time>(?!))?(?:\[[^\[\]\n]{{1,99}}\] (?=(?:{LEVELS}) )|\[ *\] *)?(?:(?P<level>{LEVELS}):? +)?(?:(?P<logger>[\w$]{{1,99}}(?:\.[\w$]{{1,99}}){{1,20}}) - )?"
         r"(?!(?:Caused by|Suppressed|Exception)\b)"
         rf"(?P<message>[A-Z\[].*?)(?: \((?P<logger>[\w$]+(?:\.[\w$]+)+)\))?[ \t\r]*+"
     ),

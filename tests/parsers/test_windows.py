@@ -26,7 +26,8 @@ WITH_PATHS = [(p, s) for p in PATTERNS for s in p.samples if _PATH.search(s.line
 
 FOLDERS = st.sampled_from(
     ("kafka_2.13-2.8.0", "kafka-logs-1", "orders-0", "Program Files (x86)", "kafka [old]", "in dir of t-7", "t-0.x-delete")
-) | st.text("ab7 -_.,()é", min_size=1, max_size=8).filter(lambda name: name == name.strip())
+) | st.text("ab7 -_.()é", min_size=1, max_size=8).filter(lambda name: name == name.strip())
+"""Names of directories, which have no comma: log.dirs is a list of names with commas between them (CoreUtils.parseCsvList)."""
 PLACES = st.builds(
     lambda root, folders: ("\\" if root[0] != "/" else "/").join((root, *folders)),
     st.sampled_from(("C:", "d:", r"\\files\kafka data", "/mnt", "/Volumes/My Disk")),
