@@ -9,6 +9,7 @@ import pytest
 from tests.support.growth import Applied, applied, superlinear
 
 MATCHED = {
+    "parsers.catalogue.layouts_in_use.PASTED",
     "parsers.formats.cluster_tools._FAILED",
     "parsers.formats.cluster_tools._LINES",
     "parsers.patterns.pattern._BRACKETS",

@@ -329,11 +329,15 @@ class RewrittenRecord:
 
     def fix(self, found: regex.Match[str], place: Sequence[tuple[int, int]], *, fixes: bool = True) -> None:
         """Puts what a match fixes, and names that are whole groups of it. `place`: the parts of the text that were matched."""
+        constant = [*fixed(found)]
+        sentences = {begin for begin, end in constant if _LETTER.search(found.string, begin, end)}
+        """Where a group begins that is a sentence, and not only a path."""
         texts = ((*span, found.string[slice(*span)]) for span in named(found, _OF_NAMES))
         known = (
-            (begin, end, self._names.whole.get(text) or (self._free(text) if _PATH.search(text) else None)) for begin, end, text in texts
+            (begin, end, self._names.whole.get(text) or (self._free(text) if _PATH.search(text) and begin not in sentences else None))
+            for begin, end, text in texts
         )
-        spans = [*((begin, end, name) for begin, end, name in known if name is not None), *((*span, None) for span in fixed(found))]
+        spans = [*((begin, end, name) for begin, end, name in known if name is not None), *((*span, None) for span in constant)]
         done = 0
         for a, b in place:
             for begin, end, name in spans:
