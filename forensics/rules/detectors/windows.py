@@ -81,7 +81,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
 
     def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         for found in condition(timeline, cluster):
-            yield _finding(found, _cause(found.why, causes) if causes else found.cause, cluster)
+            yield _finding(found, _cause(found.why, causes) if causes else found.cause, timeline, cluster)
 
     def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
         own = [dict(f.whole.values) for f in group]
@@ -99,14 +99,15 @@ def _without(brokers: Any, others: Any) -> tuple[int, ...]:
     return tuple(b for b in brokers if b not in others)
 
 
-def _still(window: Window, brokers: Sequence[int]) -> tuple[int, ...]:
-    """Those of the brokers that are missing from the last ISR of a window that lasts to the end of the evidence."""
-    last = window.states[-1]
-    return tuple(b for b in brokers if window.end is None and b not in last.isr and (not last.replicas or b in last.replicas))
+def _still(window: Window, brokers: Sequence[int], timeline: PartitionTimeline) -> tuple[int, ...]:
+    """Those of the brokers, and of the replicas that --describe shows, that are missing from the last ISR; none if the window ended."""
+    last = timeline.states_with_describe[-1]
+    shown = last.replicas if last.source == DESCRIBED and last.replicas else brokers
+    return tuple(b for b in shown if window.end is None and b not in last.isr and (not last.replicas or b in last.replicas))
 
 
-def _finding(found: _FoundWindow, cause: str | None, cluster: Cluster) -> Finding:
-    window, still = found.window, _still(found.window, found.brokers)
+def _finding(found: _FoundWindow, cause: str | None, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    window, still = found.window, _still(found.window, found.brokers, timeline)
     return Finding(
         severity="low" if found.silent else found.severity,
         confidence="possible" if found.silent or found.gap else "probable" if found.assumed else "certain",
@@ -140,7 +141,7 @@ def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
         why = [i for i in absences(timeline, cluster).within(window) if i.cause not in EXPECTED]
         out = tuple(i.broker for i in why)
         smallest = min(window.states, key=lambda s: len(s.isr))
-        still = [i for i in why if i.broker in _still(window, out)]
+        still = [i for i in why if i.broker in _still(window, out, timeline)]
         yield _FoundWindow(
             window,
             window.states[0],
