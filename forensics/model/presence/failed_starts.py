@@ -25,8 +25,8 @@ _MISMATCHES = named("cluster-id-mismatch", "broker-id-mismatch")
 _UP = named("broker-started", "process-started")
 _READ = _BEGINS | _MISMATCHES | named(_FIRST, "broker-state", *_UP, "fatal-error")
 LOCKED = "locked"
-_THROWN_ALONE = "process-unformatted"
-"""The pattern of an exception that the error of main() repeats."""
+_THROWN_ALONE = ("process-unformatted", "process-setting-refused", "process-directories-mixed", "process-not-bound")
+"""The patterns of exceptions that the error of main() repeats."""
 _ENDS = ENDS_PROCESS | HALTING | {LOCKED}
 _OF_START = re.compile(r"start(?:ing|up)|Could not create the Java|while waiting for|unable to register|meta\.properties|ConfigException")
 _THROWN = re.compile(r"Inconsistent(?:ClusterId|BrokerId|NodeId)Exception")
@@ -141,7 +141,7 @@ class _Attempt:
         exception is repeated in each."""
         return (
             e.reason != LOCKED
-            and e.pattern != _THROWN_ALONE
+            and e.pattern not in _THROWN_ALONE
             and any(own.pattern in (LAST_ERROR, LAST_OF_HOOK) or (own.pattern, own.value) == (e.pattern, e.value) for own in self.errors)
         )
 
