@@ -254,7 +254,8 @@ class AuditDirectory:
         self.known = {path: row for path, row in known.items() if not self.forgotten.covers(path, changed_of(row), self.layout)}
         self.dropped = len(known) - len(self.known)
         if unlike(made, wanted, READING) or (wanted["records"] and not made["records"]):
-            self._forget_digests()
+            for row in self.known.values():  # what is kept of files that are no longer in the archive remains
+                row["sha256"] = None
 
     def _files_read(self, name: str) -> list[Row]:
         try:
@@ -300,11 +301,6 @@ class AuditDirectory:
             row.update(sha256=None, tries=0, sources=[])
         self.damaged += [f"{KEPT}/{name} is missing or damaged." for name in sorted(damaged)]
         self.damaged.append(f"The {counted(len(lost), 'file')} whose content was kept there must be read again from the archive.")
-
-    def _forget_digests(self) -> None:
-        """Makes this run read all files again. Kept events and records of files that are no longer in the archive remain."""
-        for row in self.known.values():
-            row["sha256"] = None
 
     def _check(self, shown: Path, force: bool) -> None:
         for path in self.settings.archive:
@@ -455,10 +451,6 @@ class AuditDirectory:
         input_text = json.dumps([parts_of_files, self.settings.as_json(), _tool()], sort_keys=True)
         return ClusterSources(name, parts["events"], parts["records"], rows, hashlib.sha256(input_text.encode()).hexdigest())
 
-    def _is_judged(self, cluster: ClusterSources) -> bool:
-        """Whether its results were made from the current rows."""
-        return self.fingerprints.get(cluster.name) == cluster.fingerprint
-
     def _compact(self, named: Sequence[NamedCluster], changed: Sequence[NamedCluster]) -> None:
         """Puts small kept files of clusters that are judged again together."""
         users = Counter(file for cluster in named for file in kept_of(cluster.sources))
@@ -471,7 +463,7 @@ class AuditDirectory:
         named = self._named()
         self.named = len(named)
         self._ended = self.entries.keys() - {cluster.name for cluster in named}
-        changed = [cluster for cluster in named if not self._is_judged(self._cluster(cluster))]
+        changed = [cluster for cluster in named if self.fingerprints.get(cluster.name) != self._cluster(cluster).fingerprint]
         self._bring(f"{KEPT}/{file}" for cluster in changed for file in sorted(kept_of(cluster.sources)))
         self._compact(named, changed)
         chosen = sorted(map(self._cluster, changed), key=lambda c: (-c.rows, c.name))

@@ -249,10 +249,6 @@ class Remote:
             )
         return access, secret, os.environ.get("AWS_SESSION_TOKEN")
 
-    def is_empty(self) -> bool:
-        """Whether there is nothing below the URI. Raises Unreadable."""
-        return not self.sizes
-
     def check(self) -> None:
         """Raises Refused if the keys for the commit are not known, and Unreadable if these may not write, or there is no such bucket: a run
         must not find that out at its end."""

@@ -169,8 +169,8 @@ class RedactedResults:
         found: list[tuple[list[str], reading.Taken]] = []
         for some in (single, *([quote] for quote in quotes if "\n" in quote)):
             events = list(_read(source, some)) if self._kind(source) in LOG_KINDS else []
-            for told in events:
-                reading.note_all(told, self.names)
+            for rows in events:
+                reading.note_all(rows, self.names)
             found.append((some, reading.taken(events)))
         return found
 
@@ -220,7 +220,9 @@ class RedactedResults:
 
     def _words(self, part: str) -> str:
         """Our own words with names and numbers in them."""
-        kept = (n for n in _NUMBERS.findall(part) if n not in self.names.whole or _is_short(n))
+        kept = (
+            n for n in _NUMBERS.findall(part) if n not in self.names.whole or (n.isdecimal() and len(n) < 6)
+        )  # may be an offset, or an id
         return self.names.text(part, KeptWords(self._own, _Values(self._own, frozenset(kept))))
 
     def check(self, value: Any, place: str) -> None:
@@ -249,8 +251,8 @@ def _strings(key: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _strings(key, inner)
     elif isinstance(value, str):
         yield key, value
-        if value[:1] in ("{", "[") and (told := _json(value)) is not None:
-            yield from _strings(key, told)
+        if value[:1] in ("{", "[") and (inner := _json(value)) is not None:
+            yield from _strings(key, inner)
 
 
 def _quoted(value: Any) -> Iterator[tuple[str, str]]:
@@ -262,11 +264,6 @@ def _quoted(value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, list | tuple):
         for inner in value:
             yield from _quoted(inner)
-
-
-def _is_short(name: str) -> bool:
-    """Whether a name may also be an offset or an id."""
-    return name.isdecimal() and len(name) < 6
 
 
 def _json(value: str) -> Any:

@@ -56,7 +56,7 @@ def new_case(path: str, evidence: Sequence[str], *, replace: bool) -> NewCase:
 
         remote = Remote(path, MANIFEST)
         remote.check()
-        if not remote.is_empty():
+        if remote.sizes:
             raise CaseRefused(f"{remote.shown}: there are objects already; give another URI")
         place = temporary(remote.shown)
         remote.pull(place)

@@ -149,7 +149,7 @@ def report() -> Schema:
         {
             "schema": {"const": REPORT},
             "tool": TOOL,
-            "scope": described(_or_null(_scope()), "what the report was narrowed to; null: the whole evidence"),
+            "scope": described({"anyOf": [_scope(), {"type": "null"}]}, "what the report was narrowed to; null: the whole evidence"),
             "evidence": _evidence(),
             "cluster": _cluster(),
             "partitions": listed(_partition()),
@@ -274,10 +274,6 @@ def difference() -> Schema:
         }
     )
     return document(DIFF, "Difference between two cases of kafka-forensics", body)
-
-
-def _or_null(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _scope() -> Schema:

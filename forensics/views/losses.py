@@ -224,14 +224,9 @@ def loss_tables(ranges: Sequence[LostRange], most: int | None = None) -> Iterato
     for kind, words in WORDS.items():
         if own := [r for r in ranges if r.kind == kind]:
             affected = "; only producers with acks=0/1 can be affected" if kind == CUT else ""
-            shown = own[:room]
-            yield LossTable(f"{words}: {total(own)} in {partitions_of(own)}{affected}", shown, len(own) - len(shown))
+            shown, partitions = own[:room], {(r.finding.cluster, r.name) for r in own}
+            yield LossTable(f"{words}: {total(own)} in {counted(len(partitions))}{affected}", shown, len(own) - len(shown))
             room -= len(shown)
-
-
-def partitions_of(ranges: Sequence[LostRange]) -> str:
-    """'2 partitions'."""
-    return counted(len({(r.finding.cluster, r.name) for r in ranges}))
 
 
 def is_one(ranges: Sequence[LostRange]) -> bool:

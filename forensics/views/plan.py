@@ -77,14 +77,6 @@ class Reset:
     at: datetime | None
 
     @property
-    def group(self) -> str:
-        return self.client.group
-
-    @property
-    def why(self) -> str:
-        return self.client.outcome
-
-    @property
     def command(self) -> str:
         return reset_group(self.client, self.topic, self.partition, self.offset, self.at)
 
@@ -100,8 +92,8 @@ def resets(findings: Iterable[Finding]) -> list[Reset]:
         if c.had_read is not None and c.outcome in _TO_BE_SET_BACK and p.topic is not None and p.partition is not None
     ]
     lowest: dict[tuple[str, str, int], Reset] = {}
-    for reset in sorted(resets, key=lambda r: (r.group, r.topic, r.partition, r.offset)):
-        lowest.setdefault((reset.group, reset.topic, reset.partition), reset)
+    for reset in sorted(resets, key=lambda r: (r.client.group, r.topic, r.partition, r.offset)):
+        lowest.setdefault((reset.client.group, reset.topic, reset.partition), reset)
     return list(lowest.values())
 
 
@@ -200,11 +192,11 @@ class Overview:
             "steps": [self._step(step, written) for step, written in self.steps],
             "groups": [
                 {
-                    "group": r.group,
+                    "group": r.client.group,
                     "topic": r.topic,
                     "partition": r.partition,
                     "to_offset": r.offset,
-                    "why": _TO_BE_SET_BACK[r.why],
+                    "why": _TO_BE_SET_BACK[r.client.outcome],
                     "run": r.command,
                 }
                 for r in self.resets
@@ -273,7 +265,9 @@ def parts(overview: Overview, out: str | None) -> Iterator[RenderableType]:
     if overview.resets:
         yield Text("\nConsumer groups to reset while they have no members", style="bold")
         for reset in overview.resets[:LISTED]:
-            yield _indented(Text(clean(f"- {reset.group}, {reset.topic}-{reset.partition}: {_TO_BE_SET_BACK[reset.why]}")))
+            yield _indented(
+                Text(clean(f"- {reset.client.group}, {reset.topic}-{reset.partition}: {_TO_BE_SET_BACK[reset.client.outcome]}"))
+            )
             yield Text(clean(f"    run: {reset.command}"), no_wrap=True)
         if len(overview.resets) > LISTED:
             yield _indented(Text(f"- and {len(overview.resets) - LISTED} more; --json has all"))

@@ -149,7 +149,7 @@ def test_clients_travel_as_rows() -> None:
 
 def test_a_plan_sets_back_who_has_not_gone_on() -> None:
     for name in NAMES:
-        reported = {r.group: r for r in resets(report(name).findings)}
+        reported = {r.client.group: r for r in resets(report(name).findings)}
         hurt = {c.group: c for c in loss(name).clients if c.outcome in ("skips", "reset", "returns")}
         assert set(reported) == set(hurt)
         assert all(("kafka-share-groups.sh" in reported[g].command) == (hurt[g].protocol == "share") for g in hurt)
