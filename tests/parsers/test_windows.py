@@ -19,9 +19,9 @@ from parsers.schemas import Member, Row
 from tests.support.events import one_by_one
 
 _PATH = re.compile(
-    r"(?<![\w./\\-])(?!/(?:brokers|controller\w*|admin|config|kafka|isr_change_notification)\b|/\d+\.\d)/(?:[\w.-]+/)*[\w.-]+"
+    r"(?<![\w./\\-])(?!/(?:brokers|controller\w*|admin|config|kafka|isr_change_notification|bitnami)\b|/\d+\.\d)/(?:[\w.-]+/)*[\w.-]+"
 )
-"""A path of a sample, unless it is one of ZooKeeper's, or an address as Java prints it."""
+"""A path of a sample, unless it is one of ZooKeeper's or of an image, or an address as Java prints it."""
 WITH_PATHS = [(p, s) for p in PATTERNS for s in p.samples if _PATH.search(s.line)]
 
 FOLDERS = st.sampled_from(
