@@ -232,21 +232,22 @@ def is_one_of(logger: str, loggers: tuple[str, ...]) -> bool:
 _LOGGER = r"[^():\s]+"
 LOG4J = Layout(
     name="[%d] %p %m (%c)%n",
-    head=regex.compile(rb"(?m)^[\x00-\x08\x0b-\x1f]*\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}\] +[A-Z]{4,5} "),
+    head=regex.compile(rb"(?m)^[\x00-\x08\x0b-\x1f]*\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}Z?\] +[A-Z]{4,5} "),
     line=regex.compile(
-        rf"\[(?P<time>\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{{3}})\] +(?P<level>{LEVELS}) "
+        rf"\[(?P<time>\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{{3}}Z?)\] +(?P<level>{LEVELS}) "
         rf"(?: *(?P<message>(?:[^ ].*)?) \((?P<logger>{_LOGGER})\)| *(?P<message>.*))[ \t\r]*"
     ),
     parts=(
         LayoutPart("", r"\["),
-        LayoutPart("time", r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}"),
+        LayoutPart("time", r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}Z?"),
         LayoutPart("", r"\] +"),
         LayoutPart("level", f"(?:{LEVELS}) +"),
         LayoutPart("message", r".*"),
     ),
     tail=regex.compile(r"(?m) \((?P<logger>(?>[\w$]+(?:\.[\w$]+)+))\)$"),
 )
-"""`[%d] %p %m (%c)%n` of every log4j.properties and log4j2.yaml that Kafka ships; a level padded by `%-5p` is accepted too. The message may
+"""`[%d] %p %m (%c)%n` of every log4j.properties and log4j2.yaml that Kafka ships; a level padded by `%-5p` is accepted
+too, and the `Z` of a record that was rendered from fields. The message may
 itself end in parentheses, so the last ones are the logger."""
 
 PASTED = Layout(

@@ -369,8 +369,12 @@ class Flat(NamedTuple):
     """Fields that may name the writer."""
     fixed: frozenset[str]
     """Fields that say whether the text is a piece of a line, or that contain objects."""
-    levels: bool
-    """A field may have the level of a record, of which the text is only the message."""
+    level: str
+    """The field with the level of a record, of which the text is only the message; '' if none may have it."""
+    logger: str
+    """The field with its logger, if nothing else is needed to render the record; else ''."""
+    empty: frozenset[str]
+    """Fields with a stack trace."""
 
 
 def merged(paths: Sequence[str]) -> Sequence[str]:
@@ -392,13 +396,25 @@ def flat(names: Sequence[str], *, cells: bool = False) -> Flat | None:
         name for name in names if name.endswith("[]") and not _OF_OBJECTS.isdisjoint((name.strip("[]"), name.partition(".")[0].strip("[]")))
     }
     fixed = _IN_PIECES.intersection(names) | listed | (_OF_OBJECTS.intersection(names) if cells else frozenset())
-    return Flat(text, next(iter(times), ""), writers, fixed, not _LEVELS.isdisjoint(names))
+    level, logger = (next((name for name in own if name in names), "") for own in (LEVEL_FIELDS, LOGGERS))
+    rest = frozenset(names) & {*_TRACES, *(name for own in _THROWN for name in own)}
+    return Flat(text, next(iter(times), ""), writers, fixed, level, logger if times and _COMPONENT not in names else "", rest)
 
 
 _PARTIAL = ("CONTAINER_PARTIAL_MESSAGE", "logtag")
 _IN_PIECES = frozenset({"stream", *_PARTIAL})
 """Keys of text that is, or may be, split into pieces."""
-_LEVELS = frozenset(LEVEL_FIELDS)
+
+
+@lru_cache(maxsize=1 << 12)
+def _head(utc: bytes, level: bytes) -> bytes:
+    at, zoned = _of_time({}, "", utc.decode())
+    return _rendered(at, zoned, LEVEL_NAMES[level.decode().upper()], "", "", "")
+
+
+def rendered(utc: bytes, level: bytes, message: bytes, logger: bytes) -> bytes:
+    """As `of_object` renders a record with these fields."""
+    return b"%b%b (%b)" % (_head(utc, level), message, logger)
 
 
 def of_object(document: Mapping[str, Any]) -> Peeled | None:

@@ -25,7 +25,9 @@ class LineForm:
         self.match = expression.match
         at = expression.groupindex
         self.text, self.utc = at["text"], at.get("utc")
-        self.keys = [place for name, place in at.items() if name not in ("text", "utc", "quote", "quoted")] or [expression.groups]
+        self.level, self.logger = at.get("level", 0), at.get("logger", 0)
+        """Groups of the fields from which a record is rendered; 0 if the text is a line."""
+        self.keys = [place for name, place in at.items() if name[0] in "wh"] or [expression.groups]
         """Groups of what names the writer; the last group, which is empty, if nothing does."""
         self.writers: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {}
         """Writer and host by these groups, as far as lines were read one by one."""
@@ -78,11 +80,23 @@ def learned(line: bytes, renamed: Roles) -> LineForm | None:
     fields = flat(names) if names else None
     if fields is None:
         return None
+    forms = (_of_members(line, members, names, fields, apart=apart) for apart in (False, True)[: 1 + bool(fields.level and fields.logger)])
+    return next((LineForm(form, unescaped) for form in forms if form.fullmatch(line)), None)
+
+
+def _of_members(
+    line: bytes, members: Sequence[tuple[str, re.Match[bytes]]], names: Sequence[str], fields: Flat, *, apart: bool
+) -> re.Pattern[bytes]:
+    """`apart`: level, logger and message are in fields of their own."""
     pieces, at, number = list[bytes](), 0, 0
     for name, (_, token) in zip(names, members, strict=True):
         quote = rb'"' if token["string"] is not None else b""
         if name == fields.text:
-            value = rb"(?P<text>" + _begins(fields, rb'[ ]|\\t|(?=")') + _STRING + rb")"
+            value = rb"(?P<text>" + (_MESSAGE if apart else _begins(fields, rb'[ ]|\\t|(?=")')) + _STRING + rb")"
+        elif apart and quote and name in (fields.level, fields.logger):
+            value = _LEVEL if name == fields.level else _NAME
+        elif apart and name in fields.empty:
+            value = b""
         elif name == fields.time:
             value = rb"(?P<utc>" + _TIME + rb")"
         elif name in fields.fixed or (name in fields.writers and not quote):
@@ -94,8 +108,13 @@ def learned(line: bytes, renamed: Roles) -> LineForm | None:
         begin = token.end() - len(token[0].lstrip())
         pieces += [re.escape(line[at:begin]), quote, value, quote]
         at = token.end()
-    expression = re.compile(b"".join(pieces) + re.escape(line[at:]) + b"()")
-    return LineForm(expression, unescaped) if expression.fullmatch(line) else None
+    return re.compile(b"".join(pieces) + re.escape(line[at:]) + b"()")
+
+
+_LEVEL = rb"(?P<level>(?i:trace|debug|info|warn|warning|error|fatal))"
+_NAME = rb"(?P<logger>[\w.$-]+)"
+_MESSAGE = rb'(?=[A-Za-z\[<(])(?!\[?\d{4}-|\[?(?i:trace|debug|info|warn|error|fatal)\b|[^\n"\\]{0,40}\d\d:\d\d:\d\d)'
+"""The text of a record whose other fields are apart begins with a letter or a bracket, and with no record."""
 
 
 def _members(line: bytes) -> list[tuple[str, re.Match[bytes]]]:
@@ -127,25 +146,36 @@ def _members(line: bytes) -> list[tuple[str, re.Match[bytes]]]:
 def _begins(fields: Flat, indented: bytes) -> bytes:
     """How a text begins that is a whole line: as a record, or `indented` as a line that continues one if its time or its writer is
     known."""
-    return rb"(?:" + (_WHOLE if fields.levels else _RECORD + (b"|" + indented if fields.time or fields.writers else b"")) + rb")"
+    return rb"(?:" + (_WHOLE if fields.level else _RECORD + (b"|" + indented if fields.time or fields.writers else b"")) + rb")"
 
 
 _CELL = rb"[\t\n -!#-~]*"
 _QUOTED = _CELL + rb'(?:""' + _CELL + rb")*"
 
 
-def of_table(names: Sequence[str], delimiter: str, escaped: bool) -> LineForm | None:
+def of_table(names: Sequence[str], delimiter: str, escaped: bool) -> list[LineForm]:
     """The same for a row of a table with these columns, by their known names. `escaped`: with backslashes instead of quotes."""
     fields = flat(names, cells=True)
     if fields is None or len({*names}) < len(names):
-        return None
+        return []
+    both = (False, True)[: 1 + bool(fields.level and fields.logger)]
+    return [LineForm(_of_columns(names, delimiter, fields, escaped, apart), unescaped if escaped else _unquoted) for apart in both]
+
+
+def _of_columns(names: Sequence[str], delimiter: str, fields: Flat, escaped: bool, apart: bool) -> re.Pattern[bytes]:
     mark = re.escape(delimiter.encode())
     bare = rb'[^\x00-\x08\x0b-\x1f"\n\x7f-\xff' + mark + rb"]*" if not escaped else rb"[^\t\n\x00-\x08\x0b-\x1f\x7f-\xff]*"
     cells = []
     for number, name in enumerate(names):
         if name == fields.text:
-            begins = _begins(fields, rb'[\t ]|\\t|(?=["\n' + mark + rb"])")
+            begins = _MESSAGE if apart else _begins(fields, rb'[\t ]|\\t|(?=["\n' + mark + rb"])")
             cell = rb'(?P<quote>")?(?P<text>' + begins + rb"(?(quote)" + _QUOTED + rb"|" + bare + rb'))(?(quote)")'
+        elif apart and name in (fields.level, fields.logger):
+            cell = rb'"?' + (_LEVEL if name == fields.level else _NAME) + rb'"?'
+        elif apart and name in fields.empty:
+            cell = b'(?:"")?'
+        elif name == fields.time and apart:
+            cell = rb'"?(?P<utc>' + _TIME + rb')"?'
         elif name == fields.time:
             cell = rb'(?P<quoted>")?(?P<utc>(?(quoted)[ !#-~]*|' + bare + rb'))(?(quoted)")'
         elif name in fields.writers or name in fields.fixed:
@@ -153,7 +183,7 @@ def of_table(names: Sequence[str], delimiter: str, escaped: bool) -> LineForm | 
         else:
             cell = rb'(?:"' + _QUOTED + rb'"|' + bare + rb")"
         cells.append(cell)
-    return LineForm(re.compile(mark.join(cells) + rb"\r?\n()"), unescaped if escaped else _unquoted)
+    return re.compile(mark.join(cells) + rb"\r?\n()")
 
 
 def _unquoted(text: bytes) -> bytes:

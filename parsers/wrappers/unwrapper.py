@@ -27,7 +27,7 @@ from parsers.paths import log_kind
 from parsers.thresholds import QUARTER
 from parsers.wrappers.exports import ExportRecord, Records, records_of
 from parsers.wrappers.forms import FORMS, STAMPED, pairs_of, pod
-from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
+from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object, rendered
 from parsers.wrappers.peeled import RAW, Peeled, epoch
 from parsers.wrappers.prefixes import Prefix, prefix_of
 from parsers.wrappers.roles import Roles, roles, with_roles
@@ -189,7 +189,7 @@ class Unwrapper:
         """Learns from a file's first lines; returns whether any of them is wrapped."""
         if (reader := records_of(head)) is not None:
             self._records, self.of_store = reader.records, True
-            self._forms = [form for form in (of_table(*reader.table),) if form is not None] if reader.table is not None else []
+            self._forms = of_table(*reader.table) if reader.table is not None else []
             return True
         if self._find_width(head.split(b"\n")):
             outer = Outer(io.BytesIO(), head)
@@ -356,6 +356,8 @@ class Unwrapper:
             text = found[form.text]
             if form.plain is not None:
                 text = form.plain(text) if form.escape in text else text
+                if form.level:
+                    text = rendered(found[form.utc or 0], found[form.level], text, found[form.logger])
                 text = text[:-1].removesuffix(b"\r") if text[-1:] == b"\n" else text
             run.text.append(text)
             run.utc.append((found[form.utc] or None) if form.utc is not None else None)

@@ -25,14 +25,14 @@ _NOTHING: Mapping[str, Any] = {}
 _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
 """How a component's name without brackets begins."""
 _MAX_KEPT = 1 << 14
-_PARTS = Struct("14s6s5s8s")
-"""The hour of a date, the minute and second, their fraction, and the level."""
+_PARTS = Struct("14s6s5s8s"), Struct("14s6s6s8s")
+"""The hour of a date, the minute and second, their fraction, and the level; the second one if a `Z` follows the time."""
 _STAMPED = 25
 _NEVER, _SOONEST = -(1 << 60), -(1 << 59)
 """Time of a record without a date, and a time before every date."""
 _HOUR = re.compile(rb"\[\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3])")
 _IN_HOUR = {b":%02d:%02d" % (minute, second): (60 * minute + second) * 10**6 for minute in range(60) for second in range(60)}
-_FRACTIONS = {b"%c%03d]" % (mark, ms): 1000 * ms for mark in b",." for ms in range(1000)}
+_FRACTIONS = {b"%c%03d%b]" % (mark, ms, zone): 1000 * ms for mark in b",." for zone in (b"", b"Z") for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)".encode())
 _LOGGER = re.compile(r" \(([^():\s]+)\)")
 
@@ -159,17 +159,18 @@ class Heads:
         are not such records, `closer` those whose component needs a closer look."""
         hours, seconds, fractions, names = self._hours, _IN_HOUR.get, _FRACTIONS.get, self._loggers
         find, rfind, startswith, components = text.find, text.rfind, text.startswith, self._components
-        data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
-        parts = list(map(_PARTS.unpack_from, repeat(data), begins))
+        utc = data[begins[0] + _STAMPED - 1 : begins[0] + _STAMPED] == b"Z"
+        data = data if begins[-1] + _PARTS[utc].size <= len(data) else data + bytes(_PARTS[utc].size)
+        parts = list(map(_PARTS[utc].unpack_from, repeat(data), begins))
         times = [hours[hour] + seconds(second, _NEVER) + fractions(fraction, _NEVER) for hour, second, fraction, _ in parts]
         leads = [self._leads[lead] for _, _, _, lead in parts]
-        columns = columns_of(text, len(begins))._replace(times=times, levels=[level for level, _ in leads])
+        columns = columns_of(text, len(begins))._replace(times=times, levels=[level for level, _ in leads], utc=[utc] * len(begins))
         contexts, loggers_read, firsts, afters = columns.contexts, columns.loggers, columns.firsts, columns.afters
         others: list[int] = []
         closer: list[int] = []
         named, within = "[", _NOTHING  # mostly it is the same as in the line before
         for at, (begin, end, logger, time, (_, length)) in enumerate(zip(begins, ends, loggers, times, leads, strict=True)):
-            first = begin + length
+            first = begin + length + utc
             if logger is not None:
                 after = end - len(logger) - _AROUND
             else:

@@ -253,3 +253,39 @@ def test_most_rows_of_a_table_are_read_at_once() -> None:
     data = table([["@timestamp", "host.name", "message"], *rows])
     unwrapper.prepare(data)
     assert sum(len(run) for run in unwrapper.runs(Outer(io.BytesIO(data))) if len(run) > 20) > 80
+
+
+FIELDS = {
+    "objects": lambda at, text: json.dumps(
+        {"@timestamp": at, "level": "INFO", "logger_name": "kafka.server.X", "message": text, "host": "b"}
+    ),
+    "odd names": lambda at, text: json.dumps({"wann": at, "stufe": "warn", "klasse": "kafka.server.X", "was": text, "wer": "kafka-1"}),
+    "rows": lambda at, text: f'{at},INFO,kafka.server.X,"{text.replace(chr(34), chr(34) * 2)}",b',
+}
+TEXTS = (
+    'a "quoted" word and [a bracket] of 1',
+    "[Broker id=1] Follower t-0 starts at leader epoch 0",
+    "[2026-11-21 02:00:00,000] INFO a record (kafka.server.X)",
+    "of two\nlines",
+    "",
+    "at 02:00:00 it began",
+    "INFO is its first word",
+)
+STAMPS = ("2026-11-21T02:00:00.123Z", "2026-11-21 02:00:00.123", "1795226311337", "2026-11-21T02:00:00.123456+05:30")
+
+
+@pytest.mark.parametrize("form", FIELDS)
+@pytest.mark.parametrize("stamp", STAMPS)
+def test_records_from_fields_are_the_same_if_many_are_read_at_once(form: str, stamp: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [FIELDS[form](stamp, f"{text} {number}") for number in range(60) for text in TEXTS]
+    data = "\n".join([*(["@timestamp,level,logger,message,host"] if form == "rows" else []), *rows, ""]).encode()
+
+    def read() -> list[tuple[bytes, int, int, str, str, object]]:
+        unwrapper = Unwrapper()
+        unwrapper.prepare(data[:65536])
+        return [(x.text, x.line, x.byte, x.writer, x.host, time_of(x.utc)) for x in unwrapper.lines(Outer(io.BytesIO(data)))]
+
+    at_once = read()
+    monkeypatch.setattr(Unwrapper, "_run", lambda *_: ())
+    assert at_once == read()
+    assert len(at_once) == len(rows)
