@@ -391,6 +391,7 @@ def _of_lines(files: Files) -> Iterator[_Altered]:
     )
     yield "records out of order", _records(_shuffled)
     yield "records delivered again", _records(_delivered_again)
+    yield "server logs sampled", _records(lambda told: told[::3], r"/logs/server\.log$")
     yield "ids of topics masked", _of(LOG, lambda c: re.sub(rb"(?<=[tT]opicId=)[\w-]{22}|(?<=,Some\()[\w-]{22}", b"A" * 22, c))
     yield "every line twice", _lines(lambda given: [line for line in given for _ in (1, 2)])
     yield "cut at 120 columns", _lines(lambda given: [line[:120].rstrip(b"\n") + b"\n" for line in given])

@@ -338,7 +338,16 @@ UNCOMPARED = OF_EVIDENCE | OF_LINES
 OF_CLOCKS = frozenset({"clock-skew", "log-dir-emptied"})
 """True of clocks that are made wrong, which the whole evidence has right, and what compares two clocks when no line shows it (docs/limits.md)."""
 _ABSENT = frozenset(
-    {"broker-crash", "controlled-shutdown", "culprit-broker", "cluster-wide-degradation", "upgrade", "restarted-replica", "zombie-leader"}
+    {
+        "broker-crash",
+        "controlled-shutdown",
+        "culprit-broker",
+        "cluster-wide-degradation",
+        "upgrade",
+        "restarted-replica",
+        "zombie-leader",
+        "broker-fenced",
+    }
 )
 INSTEAD: Mapping[str, frozenset[str]] = {
     "hw-regression": frozenset({"data-loss"}),  # a high watermark goes back where committed records are cut

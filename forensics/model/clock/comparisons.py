@@ -361,8 +361,9 @@ def _by_starts_and_stops(
     for pair, r in best.items():
         near = [c for c in likely[pair] if abs(c.best - r.best) <= NOTICED_MS]
         alone = len(near) == 1 and agreed.votes(r) <= 2  # with itself, on both machines
-        by_epochs, meant = led[pair], _meant(r, anchors)
-        denied = by_epochs is not None and meant is not None and by_epochs.low <= meant <= by_epochs.high and not r.low <= meant <= r.high
+        meant, there, back = _meant(r, anchors), led[pair], led.get((pair[1], pair[0]))
+        by_epochs = [*([(there.low, there.high)] if there else []), *([(-back.high, -back.low)] if back else [])]
+        denied = meant is not None and not r.low <= meant <= r.high and any(low <= meant <= high for low, high in by_epochs)
         if not alone or not (denied or _of_two_events(r, meant, own[pair[0]], spans)):
             yield from _bounded(near, anchors)
 
