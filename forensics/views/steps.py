@@ -41,7 +41,7 @@ def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
 def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]:
     """What brings lost records back, what made their loss possible, and then the first steps of each finding, and the rest."""
     known = [f for f in findings if _is_known_loss(f)]
-    others = [f for f in findings if _matters(f) and not _is_known_loss(f)]
+    others = sorted((f for f in findings if _matters(f) and not _is_known_loss(f)), key=lambda f: not rule_of(f.kind).records_gone)
     harmful = [f for f in of_purpose(findings, Purpose.SETTING) if not f.cluster and f.known.get("consequences")]
     yield from _snapshots(known)
     yield from _of(known, slice(1))
