@@ -723,11 +723,6 @@ class Rule:
         said = self.unrefuted in (Unrefuted.OWN_LINE, Unrefuted.EVIDENCE)
         return frozenset(self.rests_on) - {"silence" if said else ""}
 
-    @property
-    def rests_on_lines(self) -> bool:
-        """Its findings rest on the order or the times of lines."""
-        return not {"order", "time"}.isdisjoint(self.rests_on)
-
 
 def union(group: Iterable[Statement], name: str) -> tuple[Value, ...]:
     """The elements of this value of all findings, each once."""

@@ -82,8 +82,7 @@ _JUDGES = {"partition": "of_partition", "cluster": "of_cluster", "after_rules": 
 
 
 def _found(judge: Callable[..., Iterable[Finding]], kind: str, level: str, there: bool, *scope: Any) -> Iterator[Finding]:
-    for finding in judge(*scope):
-        yield finding.of_rule(kind, level, scope[0] if there else None)
+    yield from (finding.of_rule(kind, level, scope[0] if there else None) for finding in judge(*scope))
 
 
 def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -17,8 +17,7 @@ _REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     by_source = grouped((event.source, event) for event in cluster.of("problem") if event.reason in _REASONS)
-    for source, events in sorted(by_source.items()):
-        yield _finding(source, events)
+    yield from (_finding(source, events) for source, events in sorted(by_source.items()))
 
 
 def _partition(event: Event) -> tuple[str | None, int | None]:

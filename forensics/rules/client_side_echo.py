@@ -31,8 +31,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
             explained.setdefault(index, []).append(event)
         elif event.reason == "truncation":
             bare.append(event)
-    for index, events in sorted(explained.items()):
-        yield _finding(events, lost[index])
+    yield from (_finding(events, lost[index]) for index, events in sorted(explained.items()))
     if bare:
         yield _finding(bare, None)
 

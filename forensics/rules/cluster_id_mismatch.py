@@ -23,8 +23,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
     named = {node for node, own in refused.items() if any(e.key is None for e in own)}
     for node, own in sorted(refused.items()):
         if node in named or not named:
-            for same_ids in _by_ids(own):
-                yield _finding(node, same_ids, cluster)
+            yield from (_finding(node, same_ids, cluster) for same_ids in _by_ids(own))
 
 
 def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
@@ -35,8 +34,7 @@ def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
         last = (e.value, e.reason) if e.value or e.reason else last
         groups.setdefault(last, []).append(e)
     unnamed = groups.pop((None, None), []) if len(groups) > 1 else []
-    for number, group in enumerate(groups.values()):
-        yield [*unnamed, *group] if number == 0 else group
+    yield from ([*unnamed, *group] if number == 0 else group for number, group in enumerate(groups.values()))
 
 
 def _finding(node: int, own: Sequence[Event], cluster: Cluster) -> Finding:

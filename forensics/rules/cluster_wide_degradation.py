@@ -17,8 +17,7 @@ from forensics.thresholds import WIDE_SHARE
 
 
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    for group in of_all_brokers(departures(partitions, cluster), cluster):
-        yield _offline(group, cluster)
+    yield from (_offline(group, cluster) for group in of_all_brokers(departures(partitions, cluster), cluster))
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
         wide = len(found.episode.names) >= WIDE_SHARE * len(partitions)

@@ -58,8 +58,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for key in GUARDS:
-        for drift in _of_brokers(cluster)[key]:
-            yield replace(_finding(drift, None, None, None), cause=None)
+        yield from (replace(_finding(drift, None, None, None), cause=None) for drift in _of_brokers(cluster)[key])
 
 
 @cached_on_cluster

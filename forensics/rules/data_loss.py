@@ -381,8 +381,7 @@ def _below(loss: Loss, timeline: PartitionTimeline) -> Values:
 
 
 def _steps(loss: Loss, moved: Iterable[_Moved], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
-    for m in moved:
-        yield said("data-loss/copy-old", broker=m.broker, old=m.old)
+    yield from (said("data-loss/copy-old", broker=m.broker, old=m.old) for m in moved)
     if loss.committed is not False:  # consumers read below the high watermark only
         yield said("data-loss/rewind")
     yield from of_coordinators(timeline.topic, loss.committed, cluster)

@@ -36,8 +36,7 @@ NEEDS = ON_DISK | named("epoch-conflict")
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for broker, disk in sorted(timeline.collected_logs.items()):
         checks = (_against_batches(disk, timeline, cluster), _misplaced(disk, timeline, cluster), _beyond_the_log(disk, timeline, cluster))
-        for what, evidence in chain.from_iterable(checks):
-            yield _finding(broker, what, evidence, timeline)
+        yield from (_finding(broker, what, evidence, timeline) for what, evidence in chain.from_iterable(checks))
     by_writer = grouped((event.writer, event) for event in timeline.of("epoch-conflict") if event.reason in ("conflict", "out-of-order"))
     for writer, events in sorted(by_writer.items(), key=lambda item: (item[0] is None, item[0] or 0)):
         first = events[0]

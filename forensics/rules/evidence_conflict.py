@@ -105,9 +105,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     if mixed := mixed_up(timeline):
         yield _of_epochs(mixed, timeline)
         return  # it concerns all rows
-    for row in handovers(timeline, cluster):
-        for cell in conflicts(row):
-            yield _finding(row, cell, timeline)
+    yield from (_finding(row, cell, timeline) for row in handovers(timeline, cluster) for cell in conflicts(row))
 
 
 def _of_other_topic(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Finding:

@@ -41,10 +41,8 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     yield from map(_unreadable, _alike(_problems(cluster)))
     for brokers, what in _uncollected(cluster, partitions):
         yield _without_logs(brokers, what, cluster, partitions)
-    for broker, begun, before in _replaced(cluster, partitions):
-        yield _process_missing(broker, begun, before)
-    for broker, reasons in _unreliable(cluster, partitions):
-        yield _lines_missing(broker, reasons, cluster)
+    yield from (_process_missing(broker, begun, before) for broker, begun, before in _replaced(cluster, partitions))
+    yield from (_lines_missing(broker, reasons, cluster) for broker, reasons in _unreliable(cluster, partitions))
     yield from (_limited(file, rows) for file, rows in _at_limits(cluster))
     lack = {path.partition("#")[0] for path in lacking(cluster)}
     filtered = {file: why for file, why in filtered_files(cluster).items() if file in lack}

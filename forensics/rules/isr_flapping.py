@@ -21,9 +21,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         for interval in intervals(timeline, cluster)
         if interval.first > 0 and interval.cause not in EXPECTED | IN_ORDER
     )
-    for broker, own in sorted(left.items()):
-        if often := _often(own):
-            yield _finding(broker, often, timeline)
+    yield from (_finding(broker, often, timeline) for broker, own in sorted(left.items()) if (often := _often(own)))
 
 
 def _often(own: Sequence[AbsenceInterval]) -> list[AbsenceInterval]:

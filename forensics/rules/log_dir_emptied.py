@@ -28,8 +28,7 @@ REMOVED, REPLACED = "removed", "replaced"
 
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     made = grouped(((row["broker"], row["process_start"]), (name, row)) for name, row in emptied_logs(partitions))
-    for (broker, begun), own in sorted(made.items()):
-        yield _finding(broker, begun, own, cluster, partitions)
+    yield from (_finding(broker, begun, own, cluster, partitions) for (broker, begun), own in sorted(made.items()))
 
 
 def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster, partitions: Rows) -> Finding:

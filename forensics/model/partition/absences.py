@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import attrgetter
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ from forensics.model.presence.availability import KILLED, PRESUMED_CRASHED, Outa
 from forensics.model.presence.process_errors import of_fetcher
 from forensics.model.record import Int32, Record, struct
 from forensics.model.settings.settings import is_directory_id, same_directory
-from forensics.model.times import Span, contains, grouped, is_later, not_after, undated_first
+from forensics.model.times import Span, contains, grouped, is_later, not_after, runs, undated_first
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
@@ -176,17 +177,10 @@ def under_replicated_windows(timeline: PartitionTimeline, cluster: Cluster) -> l
             continue
         planned = all(i.cause in EXPECTED for i in now)
         missing = tuple(sorted({i.broker for i in now if planned or i.cause not in EXPECTED}))
-        short = UnderReplicatedWindow(state.leader, state.at, end, planned, missing)
-        before = found[-1] if found else None
-        if (
-            before is not None
-            and before.end == short.start
-            and (before.leader, before.planned, before.missing) == (short.leader, short.planned, short.missing)
-        ):
-            found[-1] = replace(before, end=end)
-        else:
-            found.append(short)
-    return found
+        found.append(UnderReplicatedWindow(state.leader, state.at, end, planned, missing))
+    same = attrgetter("leader", "planned", "missing")
+    joined = runs(found, lambda run, w: run[-1].end == w.start and same(run[-1]) == same(w))
+    return [replace(run[0], end=run[-1].end) for run in joined]
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,8 +194,7 @@ def _recovered(after: _DamagedFile | None, recovery_point: int | None) -> bool:
 
 def _stretches(files: Sequence[_DamagedFile]) -> Iterator[DamagedStretch]:
     for file, after in zip(files, [*files[1:], None], strict=True):
-        for stretch in stretches_of(file.last_row.value):
-            yield _stretch(stretch, file, after)
+        yield from (_stretch(stretch, file, after) for stretch in stretches_of(file.last_row.value))
 
 
 def _stretch(stretch: Stretch, file: _DamagedFile, after: _DamagedFile | None) -> DamagedStretch:
@@ -211,8 +210,7 @@ def _spans(files: Sequence[_DamagedFile]) -> Iterator[tuple[int, int]]:
     for file in files:
         if file.base is not None:
             yield file.base, file.base
-        for b in file.batches():
-            yield b["base_offset"], b["last_offset"] + 1
+        yield from ((b["base_offset"], b["last_offset"] + 1) for b in file.batches())
 
 
 def _overlaps(file: _DamagedFile) -> Iterator[Overlap]:

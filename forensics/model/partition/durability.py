@@ -26,7 +26,7 @@ from forensics.model.partition.timeline import PartitionTimeline, cached_on_time
 from forensics.model.record import Record, struct
 from forensics.model.settings.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from forensics.model.settings.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, SettingChange
-from forensics.model.times import undated_first
+from forensics.model.times import runs, undated_first
 from parsers.frozen import dataclass
 
 SHOWN = tuple(key for key in DEFAULTS if key != "zookeeper.session.timeout.ms")
@@ -236,11 +236,7 @@ def own_history(cluster: Cluster, key: str, topic: str) -> list[SettingChange]:
 
 
 def _changed(changes: Iterable[SettingChange]) -> list[SettingChange]:
-    found: list[SettingChange] = []
-    for change in changes:
-        if not found or found[-1].value != change.value:
-            found.append(change)
-    return found
+    return [own[0] for own in runs(changes, lambda run, change: run[-1].value == change.value)]
 
 
 # for the report

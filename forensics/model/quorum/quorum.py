@@ -217,9 +217,7 @@ def _ran(cluster: Cluster, node: int, start: datetime, end: datetime, starting: 
 
 
 def _searched(cluster: Cluster) -> Iterator[NoLeader]:
-    for w in _windows(statements(cluster)):
-        if (found := _judged(w, cluster)) is not None:
-            yield found
+    yield from (found for w in _windows(statements(cluster)) if (found := _judged(w, cluster)) is not None)
 
 
 def _windows(found: Iterable[QuorumStatement]) -> Iterator[_Window]:

@@ -137,11 +137,9 @@ class Settings:
         if topic is not None:
             yield TOPIC, topic
         brokers = [broker] if broker is not None and self.knows(broker) else self._brokers
-        for node in brokers:
-            yield BROKER, node
+        yield from ((BROKER, node) for node in brokers)
         yield CLUSTER, None
-        for node in brokers:
-            yield STATIC, node
+        yield from ((STATIC, node) for node in brokers)
         if topic is not None:
             yield EFFECTIVE, topic
         yield DEFAULT, None
