@@ -112,12 +112,7 @@ def metadata_level(cluster: Cluster) -> int | None:
 @cached_on_timeline
 def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
     """One for every term that began with another leader, or after a time without one."""
-    found = []
-    for term in timeline.terms:
-        if term.restart or not _changes_leader(term, timeline):
-            continue
-        found.append(_judge(term, timeline, cluster))
-    return found
+    return [_judge(t, timeline, cluster) for t in timeline.terms if not t.restart and _changes_leader(t, timeline)]
 
 
 @cached_on_timeline

@@ -17,6 +17,7 @@ from forensics.model.message import Message, said
 from forensics.model.partition.lineage import Entry, Lineage
 from forensics.model.partition.replicas import ASIDE, Disk, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline, cached_on_timeline
+from forensics.model.times import grouped
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 from parsers.schemas import INT64
@@ -234,12 +235,8 @@ _REMOVED = frozenset({"delete", "stray"})
 
 def _stored_logs(timeline: PartitionTimeline) -> dict[StoredLog, list[Event]]:
     """Segments of each log; `reason` marks those that are put aside, replaced, or not complete yet, and the last two are left out."""
-    found: dict[StoredLog, list[Event]] = {}
-    for segment in timeline.segments:
-        if segment.reason in _WHOLE:
-            log = StoredLog(segment.writer, segment.collection or "", segment.source.rpartition("/")[0], segment.reason)
-            found.setdefault(log, []).append(segment)
-    return found
+    whole = (s for s in timeline.segments if s.reason in _WHOLE)
+    return grouped((StoredLog(s.writer, s.collection or "", s.source.rpartition("/")[0], s.reason), s) for s in whole)
 
 
 def _conflict(one: StoredLog, other: StoredLog, logs: Mapping[StoredLog, Sequence[Event]], cleaned: bool | None) -> CopyConflict | None:
@@ -257,12 +254,8 @@ def partings(timeline: PartitionTimeline) -> list[Parting]:
     """Pairs of replicas whose logs diverge, in their last known state. A broker's lines name the epochs that it led, but not those in which
     it followed, so only lineages from files are compared."""
     truth = committed(timeline)
-    found = []
-    for one, other in combinations([x for x in lineages(timeline).values() if x.source != "lines"], 2):
-        at = part(one, other)
-        if at is not None:
-            found.append(Parting(one, other, at, _right(truth, at, one, other)))
-    return found
+    pairs = combinations([x for x in lineages(timeline).values() if x.source != LINES], 2)
+    return [Parting(*pair, at, _right(truth, at, *pair)) for pair in pairs if (at := part(*pair)) is not None]
 
 
 def _right(truth: Sequence[tuple[int, int]], at: int, one: Lineage, other: Lineage) -> int | None:

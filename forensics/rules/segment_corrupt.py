@@ -16,6 +16,7 @@ from forensics.model.message import Message, Range, said, values
 from forensics.model.partition.damaged import DamagedStretch, Overlap
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.times import grouped
 from parsers.kinds import ON_DISK
 from parsers.paths import name_of
 
@@ -63,11 +64,12 @@ def _logs(timeline: PartitionTimeline) -> Iterator[_Log]:
     """The newest collected log of each broker, its directories that are stray or wait for deletion, then earlier collections."""
     yield from (_Log(found, True) for _, found in sorted(timeline.collected_logs.items()))
     yield from (_Log(found, True) for _, aside in sorted(timeline.stray_logs.items()) for found in aside if found.state != "future")
-    earlier: dict[tuple[int, str], list[Event]] = {}
-    for s in timeline.segments:
-        latest = timeline.collected_logs.get(s.writer) if s.writer is not None else None
-        if s.writer is not None and s.reason is None and (latest is None or latest.collection != s.collection):
-            earlier.setdefault((s.writer, s.collection or ""), []).append(s)
+    latest = {broker: log.collection for broker, log in timeline.collected_logs.items()}
+    earlier = grouped(
+        ((s.writer, s.collection or ""), s)
+        for s in timeline.segments
+        if s.writer is not None and s.reason is None and (s.writer not in latest or latest[s.writer] != s.collection)
+    )
     yield from (_Log(disk(broker, collection, own), False) for (broker, collection), own in sorted(earlier.items()))
 
 

@@ -17,7 +17,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.times import is_later
+from forensics.model.times import grouped, is_later
 from forensics.thresholds import EPOCH_KNOWN
 
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
@@ -54,10 +54,8 @@ def _orders(timeline: PartitionTimeline) -> list[Event]:
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """One finding for each stale controller epoch whose requests brokers refused."""
-    by_epoch: dict[tuple[int, int], list[Event]] = {}
-    for event in cluster.of("controller-refused"):
-        if event.controller_epoch is not None:  # 1.0 to 2.5 do not print it in some lines
-            by_epoch.setdefault((event.controller_epoch, event.controller if event.controller is not None else -1), []).append(event)
+    refused = (e for e in cluster.of("controller-refused") if e.controller_epoch is not None)  # 1.0 to 2.5 do not print it in some lines
+    by_epoch = grouped(((e.controller_epoch or 0, e.controller if e.controller is not None else -1), e) for e in refused)
     for (epoch, controller), events in sorted(by_epoch.items()):
         yield _refused(epoch, controller, events, cluster)
 

@@ -249,10 +249,7 @@ class Degradation:
 
     @property
     def fluctuating(self) -> bool:
-        left: Counter[tuple[str, int]] = Counter()
-        for o in self.episode.outs:
-            left[o.name, o.broker] += o.times
-        return max(left.values(), default=0) >= MIN_FLUCTUATIONS
+        return max(_times_left(self.episode.outs).values(), default=0) >= MIN_FLUCTUATIONS
 
     @property
     def alive(self) -> bool:
@@ -266,12 +263,15 @@ class Degradation:
         return "high" if any(o.cause != UNKNOWN for o in self.episode.outs) and (self.fluctuating or lasting) else "medium"
 
 
+def _times_left(found: Iterable[ReplicaAbsence]) -> Counter[tuple[str, int]]:
+    """How often each replica left the ISR."""
+    return Counter((o.name, o.broker) for o in found for _ in range(o.times))
+
+
 def degradations(partitions: Rows) -> list[Degradation]:
     """Times of bad performance. Brokers that were down, restarts and reassignments do not count."""
     found = outs(partitions, STUCK, SLOW, NOT_STATED, UNKNOWN)
-    left: Counter[tuple[str, int]] = Counter()
-    for o in found:
-        left[o.name, o.broker] += o.times
+    left = _times_left(found)
     slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= MIN_FLUCTUATIONS]
     counted = [e for e in episodes(slack, lambda o: None, ONE_DEGRADATION) if e.times >= MIN_FLUCTUATIONS]
     return [found for e in counted for found in _blamed(e, partitions)]
