@@ -160,50 +160,49 @@ class Replica:
         return [*self.leader_starts, *self.follower_starts]
 
 
+@dataclass
 class _Walk:
     """State of the walk over one broker's events."""
 
-    def __init__(
-        self, broker: int, *, tells_fetching: bool, confirms: Callable[[Event], bool | None], stops: Callable[[Event], bool]
-    ) -> None:
-        self.replica = Replica(broker)
-        self.confirms, self.stops = confirms, stops
-        self.broker = broker
-        self.epoch: int | None = None
-        self.records_epoch: int | None = None
-        self.role: str | None = None
-        self.end: int | None = None
-        self.exact = False
-        self.growing = False
-        self.fetching = False
-        self.role_unclear = False
-        """The evidence of whether the broker fetches is missing or still to come."""
-        self.fetched = False
-        self.began: int | None = None
-        """Log end when it began to follow in its epoch, or at its last truncation since."""
-        self.end_at_entry: int | None = None
-        """Exact log end when it entered its epoch; None if unknown, or if the log was truncated since."""
-        self.stopped_fetching = False
-        """Its fetcher was removed after it entered its epoch, and none was added since."""
-        self.tells_fetching = tells_fetching
-        self.end_event: Event | None = None
-        self.end_epoch: int | None = None
-        """Last leader epoch it knew of when its log was seen to reach `end`."""
-        self.plan: Event | None = None
-        self.recovering: Event | None = None
-        self.cut = False
-        self.loaded = False
-        self.untouched = False
-        """The log was loaded or created, and no line since shows that its broker led or followed."""
-        self.several = False
-        self.loading: list[Event] = []
-        self.has_log = False
-        self.intent: tuple[int | None, Event] | None = None
-        self.explicit_updates = False
-        self.begins: int | None = None
-        """Log start offset: retention has deleted what is below. None until a line gives it."""
-        self.first_end: int | None = None
-        """Where the log was when it was first seen, or seen again after a deletion: it began there or below."""
+    broker: int
+    replica: Replica
+    confirms: Callable[[Event], bool | None]
+    stops: Callable[[Event], bool]
+    tells_fetching: bool
+    epoch: int | None = None
+    records_epoch: int | None = None
+    role: str | None = None
+    end: int | None = None
+    exact: bool = False
+    growing: bool = False
+    fetching: bool = False
+    role_unclear: bool = False
+    """The evidence of whether the broker fetches is missing or still to come."""
+    fetched: bool = False
+    began: int | None = None
+    """Log end when it began to follow in its epoch, or at its last truncation since."""
+    end_at_entry: int | None = None
+    """Exact log end when it entered its epoch; None if unknown, or if the log was truncated since."""
+    stopped_fetching: bool = False
+    """Its fetcher was removed after it entered its epoch, and none was added since."""
+    end_event: Event | None = None
+    end_epoch: int | None = None
+    """Last leader epoch it knew of when its log was seen to reach `end`."""
+    plan: Event | None = None
+    recovering: Event | None = None
+    cut: bool = False
+    loaded: bool = False
+    untouched: bool = False
+    """The log was loaded or created, and no line since shows that its broker led or followed."""
+    several: bool = False
+    loading: list[Event] = field(default_factory=list)
+    has_log: bool = False
+    intent: tuple[int | None, Event] | None = None
+    explicit_updates: bool = False
+    begins: int | None = None
+    """Log start offset: retention has deleted what is below. None until a line gives it."""
+    first_end: int | None = None
+    """Where the log was when it was first seen, or seen again after a deletion: it began there or below."""
 
     # observations
 
@@ -786,7 +785,7 @@ def history(
     """A broker's replica from its events in its own order. Files of an earlier collection are ordered by their times. `confirms`: whether
     an ISR change that took effect after this intention would have left a line; None: unknown. `stops`: whether the line is of a clean stop
     that was completed."""
-    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events), confirms=confirms, stops=stops)
+    walk = _Walk(broker, Replica(broker), confirms, stops, any(e.event == "fetcher-added" for e in events))
     for event in events:
         if step := STEPS.get(event.event):
             step(walk, event)
