@@ -131,7 +131,7 @@ TRACED_BY_DEFAULT = ("state.change.logger", "kafka.controller.")
 """Loggers Kafka's own configuration sets to TRACE (state changes until 2.5, the ZooKeeper controller until 3.9)."""
 OF_OTHER_PROCESSES = (
     *("org.apache.zookeeper.server.", "org.apache.zookeeper.audit.", "org.apache.zookeeper.jmx.", "org.apache.zookeeper.metrics."),
-    *("org.apache.zookeeper.common.", "org.apache.zookeeper.ZookeeperBanner"),
+    *("org.apache.zookeeper.common.", "org.apache.zookeeper.ZookeeperBanner", "org.apache.zookeeper.util.ServiceUtils"),
 )
 """Beginnings of the names of loggers whose lines do not show that the broker was running. zookeeper-server-start.sh of Kafka uses the
 log4j.properties of the broker, so ZooKeeper and the broker of one machine write to the same server.log. The classes of `common` are used by
