@@ -112,12 +112,12 @@ def unpacked(text: str) -> Value:
 
 def _tagged(value: datetime | Message | Range) -> dict[str, Any]:
     """What JSON has no type for."""
-    if isinstance(value, datetime):
-        return {_TIME: value.isoformat()}
-    return {"message": value.id, "values": dict(value.values)} if isinstance(value, Message) else value.row()
+    if isinstance(value, Message):
+        return {"message": value.id, "values": dict(value.values)}
+    return {_TIME: value.isoformat()} if isinstance(value, datetime) else value.row()
 
 
-_PACKED = json.JSONEncoder(separators=(",", ":"), default=_tagged)
+_PACKED = json.JSONEncoder(separators=(",", ":"), default=_tagged, check_circular=False)
 
 
 def decoded(text: str | None) -> Values:

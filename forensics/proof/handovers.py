@@ -93,10 +93,6 @@ class _Draft(Handover):
     __slots__ = ()
     __setattr__ = object.__setattr__
 
-    def __init__(self, **known: object) -> None:
-        for name, value in (_WIDE | known).items():
-            setattr(self, name, value)
-
     def put(self, name: str, value: object) -> _Draft:
         setattr(self, name, value)
         return self
@@ -117,7 +113,7 @@ class _Draft(Handover):
 
 _only = cache(Possible.of)
 _NOTHING = Interval.exactly(0)
-_WIDE = {f.name: f.default for f in fields(Handover)} | {"notes": {}}
+_WIDE = {f.name: f.default for f in fields(Handover)}
 
 
 Step = Callable[[_Draft, LeaderTransition], _Draft]

@@ -275,10 +275,10 @@ class LeaderTransition:
             return False
         if self.term.start_offset == 0 and self._lost_its_files(self.replica):
             return True
-        removals = (r for r in self.timeline.removals_of(self.leader) if self._since_it_led(r.evidence[-1:]))
-        empty = (r for r in removals if r.cause == "empty" and self.term.start_offset in (0, r.start))
+        empty = (r for r in self.replica.removals if r.cause == "empty" and self.term.start_offset in (0, r.start))
         again = self.term.start_offset == 0 and bool(self.created_again)
-        return again or self.created_as_leader or any(r.epoch is None or r.epoch <= self.term.epoch for r in empty)
+        last = (r for r in empty if r.epoch is None or r.epoch <= self.term.epoch)
+        return again or self.created_as_leader or any(self._since_it_led(r.evidence[-1:]) for r in last)
 
     def _lost_its_files(self, replica: Replica) -> bool:
         """It loaded an empty log, although an earlier process had loaded records of this log: they were on the disk."""

@@ -22,8 +22,9 @@ from forensics.thresholds import ISR_TOLERANCE
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
-            ordered = bool(would_show(removal.broker, cluster, ORDER, CLOCK))
-            if removal.cause == "empty" and ordered and (counted := _in_sync(removal, timeline)) is not None:
+            if removal.cause != "empty" or not would_show(removal.broker, cluster, ORDER, CLOCK):
+                continue
+            if (counted := _in_sync(removal, timeline)) is not None:
                 yield _finding(removal, *counted)
 
 

@@ -92,6 +92,8 @@ class Copies:
         first: dict[_Moment, _Place] = {}
         several = {at for e, at in zip(dated, moments, strict=True) if first.setdefault(at, place := self._place(e)) != place}
         known = [e for e, at in zip(dated, moments, strict=True) if at in several]
+        if not known:
+            return list(events)
         dropped = self.stated_elsewhere(known)
         kept = {id(e) for e in once([e for e in known if id(e) not in dropped], self.of_seconds)}
         gone = {id(e) for e in known} - kept
