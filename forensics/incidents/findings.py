@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from forensics.model.events import values
 from forensics.model.findings import CUT, FINDING, FOLDED, LEVELS, MINOR, Evidence, Finding, Rule, Statement, Urgency, lost_parts
-from forensics.model.message import decoded
+from forensics.model.message import Value, decoded
 from forensics.model.record import reader, readers
 from forensics.model.rows import Store, Stored, by_value
 from parsers.frozen import made
@@ -117,6 +117,15 @@ class _StoredFinding(Statement):
 
     def _words(self, name: str) -> Any:
         return self._rows.value(self._at, "words")[name].as_py()
+
+    @property
+    def message_id(self) -> str:
+        return self.id_of(self._words("message"))
+
+    def known_of(self, names: Collection[str]) -> dict[str, Value]:
+        own = dict(decoded(self._words("values"), names)) if names else {}
+        known = own if len(own) == len(names) else self.stated | own
+        return {name: known[name] for name in names if name in known}
 
     @property
     def whole(self) -> Finding:

@@ -174,8 +174,9 @@ def _merged(first: Finding, group: Sequence[Statement], many: Aggregation, of_al
 def _steps(group: Sequence[Statement], merged: Collection[str]) -> dict[str, Value]:
     """The messages whose steps differ, and in what these do, each with its partitions, those of most partitions first."""
     found: dict[Message, dict[str, None]] = defaultdict(dict)
-    for f in (f.whole for f in group):
-        known, named = f.known, sorted(named_in_steps(f.message_id).difference(merged))
+    for f in group:
+        named = sorted(named_in_steps(f.message_id).difference(merged))
+        known = f.known_of(named)
         found[Message(f.message_id, tuple((name, known.get(name)) for name in named))][f.name] = None
     most = sorted(found.items(), key=lambda item: -len(item[1]))[: 2 * NAMED] if len(found) > 1 else ()
     placed = group[0].topic is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import Enum, IntEnum, auto
@@ -360,6 +360,32 @@ class Statement(Record):
         )
 
     @property
+    def stated(self) -> dict[str, Value]:
+        """The values of its statement that a sentence can name."""
+        topics = {p.topic for p in self.places}
+        return {
+            "place": self.name if self.topic is not None else None,
+            PARTITIONS: tuple(p.name for p in self.places) or ((self.name,) if self.topic is not None else ()),
+            "began": (self.start, self.start_latest),
+            "broker": self.brokers[0] if self.brokers else None,
+            SUBJECTS: self.brokers[:1],
+            **{name: getattr(self, name) for name in _NAMED_IN_SENTENCES},
+            "topic": topics.pop() if len(topics) == 1 else self.topic,
+        }
+
+    @property
+    def message_id(self) -> str:
+        return self.whole.message_id
+
+    def id_of(self, message: str) -> str:
+        """The id of one of its messages."""
+        return message if "/" in message else f"{self.kind}/{message}"
+
+    def known_of(self, names: Collection[str]) -> dict[str, Value]:
+        """Those of the values with these names that its sentences can name."""
+        return {name: value for name, value in self.whole.known.items() if name in names}
+
+    @property
     def id(self) -> str:
         """Stable for the same evidence: a digest of what is stated, not of how it is worded."""
         said = [
@@ -419,20 +445,6 @@ class Finding(Statement):
         return nth if isinstance(nth, int) else None
 
     @property
-    def stated(self) -> dict[str, Value]:
-        """The values of its statement that a sentence can name."""
-        topics = {p.topic for p in self.places}
-        return {
-            "place": self.name if self.topic is not None else None,
-            PARTITIONS: tuple(p.name for p in self.places) or ((self.name,) if self.topic is not None else ()),
-            "began": (self.start, self.start_latest),
-            "broker": self.brokers[0] if self.brokers else None,
-            SUBJECTS: self.brokers[:1],
-            **{name: getattr(self, name) for name in _NAMED_IN_SENTENCES},
-            "topic": topics.pop() if len(topics) == 1 else self.topic,
-        }
-
-    @property
     def known(self) -> dict[str, Value]:
         """All values that its sentences can name; of several findings, those of the first."""
         return dict(self.values) if self.folds else self.stated | dict(self.values)
@@ -444,7 +456,7 @@ class Finding(Statement):
 
     @property
     def message_id(self) -> str:
-        return self.message if "/" in self.message else f"{self.kind}/{self.message}"
+        return self.id_of(self.message)
 
     @property
     def said(self) -> Message:
@@ -726,7 +738,7 @@ class Rule:
 
 def union(group: Iterable[Statement], name: str) -> tuple[Value, ...]:
     """The elements of this value of all findings, each once."""
-    lists = (dict(f.whole.values).get(name) or () for f in group)
+    lists = (f.known_of((name,)).get(name) or () for f in group)
     return tuple(dict.fromkeys(v for own in lists if isinstance(own, tuple) for v in own))
 
 

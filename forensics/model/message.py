@@ -6,7 +6,7 @@ Here: messages, and how their values travel as JSON. Not here: the catalogue of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias, Union
 
@@ -120,8 +120,10 @@ def _tagged(value: datetime | Message | Range) -> dict[str, Any]:
 _PACKED = json.JSONEncoder(separators=(",", ":"), default=_tagged, check_circular=False)
 
 
-def decoded(text: str | None) -> Values:
-    return _values(json.loads(text)) if text else ()
+def decoded(text: str | None, names: Collection[str] | None = None) -> Values:
+    """All values, or those with these names."""
+    row = json.loads(text) if text else {}
+    return _values(row if names is None else {name: row[name] for name in names if name in row})
 
 
 def _values(row: Mapping[str, Any]) -> Values:
@@ -133,7 +135,7 @@ def _value(value: Any) -> Value:
         if _TIME in value:
             return datetime.fromisoformat(value[_TIME])
         return Message(value["message"], _values(value["values"])) if "message" in value else Range(value["start"], value["end"])
-    return tuple(map(_value, value)) if isinstance(value, Iterable) and not isinstance(value, str) else value
+    return tuple(map(_value, value)) if isinstance(value, list) else value
 
 
 PACKED, ENCODED = PackedText(packed, unpacked), PackedText(encoded, decoded)

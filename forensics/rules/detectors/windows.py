@@ -77,15 +77,15 @@ class _FoundWindow(NamedTuple):
 
 def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
     find = declaration["find"]
-    condition, united, causes = CONDITIONS[find["condition"]], find.get("together", ()), find.get("causes")
+    condition, united, causes = CONDITIONS[find["condition"]], (*find.get("together", ()), *_AT_THE_END), find.get("causes")
 
     def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         for found in condition(timeline, cluster):
             yield _finding(found, _cause(found.why, causes) if causes else found.cause, timeline, cluster)
 
     def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
-        own = [dict(f.whole.values) for f in group]
-        found = together(group) | {name: _union(known.get(name) for known in own) for name in (*united, *_AT_THE_END)}
+        own = [f.known_of(united) for f in group]
+        found = together(group) | {name: _union(known.get(name) for known in own) for name in united}
         return found | {"back": _without(found["back"], found["still"])}
 
     return {"of_partition": of_partition, "merged": merged}
