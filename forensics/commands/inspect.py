@@ -227,7 +227,7 @@ def _logs(sources: Sequence[Source]) -> Iterator[str]:
             by_file[source.path.partition("#")[0]].append(source)
     plain = shown = 0
     for path, own in by_file.items():
-        named = [f"{s.path.partition('#')[2]} (node {s.node})" for s in own if "#" in s.path and s.node is not None]
+        named = [f"{s.path.partition('#')[2] or 'its first host'} (node {s.node})" for s in own if len(own) > 1 and s.node is not None]
         shared = sorted({node for s in own for node in s.shared})
         (s, *_), share = own, [*_counts(own)][-1]
         nodes = (

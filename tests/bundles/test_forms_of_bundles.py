@@ -115,6 +115,7 @@ def test_what_is_not_read_says_what_it_is_and_what_to_hand_over(form: str, advic
     [
         ("splunk-raw.txt", "nodes 1, 2, 3 and 100 by what their own lines contain", True),
         ("filter-log-events.txt", "its lines name broker-1 (node 1), broker-2 (node 2), broker-3 (node 3)", False),
+        ("psql-expanded.txt", "its lines name its first host (node 100), broker-1 (node 1)", False),
         ("class-line.log", "layout [%d{ISO8601}] %-5p %m (%t)%n", True),
     ],
 )
