@@ -272,6 +272,10 @@ def _begins_at(removal: Removal, term: Term) -> bool:
     return term.start_offset == removal.start or (removal.cause == "empty" and term.start_offset == 0)
 
 
+_OF_A_LOAD = frozenset({"log-recovery", "index-rebuilt"})
+"""Kinds of events of a start, from before the log is loaded."""
+
+
 def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     """The replica was down from the beginning of the term until it loaded its log: its records are older than the term."""
     loaded = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
@@ -280,7 +284,7 @@ def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     return not any(
         e.at is not None and term.at <= e.at < loaded and e.line is not None
         for e in timeline.replicas[removal.broker].events
-        if e.event != "log-recovery"
+        if e.event not in _OF_A_LOAD
     )
 
 
