@@ -374,7 +374,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.replica.recovered = [(epoch, recovery) for epoch, recovery in w.replica.recovered if recovery is not w.recovering]
     w.end_exactly(e.log_end_offset, e)
     _on_log_start(w, e)
-    if w.several:  # which of these logs is the replica is unknown
+    if w.several and _soon(w.loading[0], e):  # of one start: which of these logs is the replica is unknown
         w.forget_ends()
     if created:
         w.grows()
@@ -391,8 +391,11 @@ def is_after(one: Event, other: Event) -> bool:
 def _of_another(load: Event, before: Load) -> bool:
     """Whether this load is of another log with the same name, as of a deleted topic: the log is longer than the previously loaded one,
     or follows sooner than a process can restart."""
-    soon = load.at is not None and before.at is not None and load.at - before.at < SHORTEST_START
-    return soon or (load.log_end_offset or 0) > before.offset
+    return _soon(before.event, load) or (load.log_end_offset or 0) > before.offset
+
+
+def _soon(before: Event, load: Event) -> bool:
+    return load.at is not None and before.at is not None and load.at - before.at < SHORTEST_START
 
 
 def _on_created(w: _Walk, e: Event) -> None:
