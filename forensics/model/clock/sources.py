@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Annotated
 
 from forensics.model.record import Int32, NamedColumn, Record
@@ -71,7 +72,7 @@ class Source(Record):
     def unsorted(self) -> bool:
         """Lines are out of order: time goes back more often than a clock is set, or than threads overtake each other."""
         steps = len(self.steps_back)
-        return steps > MAX_CLOCK_STEPS or (steps > 0 and self.descents > 2 * steps + self.ascents // ASCENTS_PER_DESCENT)
+        return steps > MAX_CLOCK_STEPS or (steps > 0 and self.descents > 2 * steps + ceil(self.ascents / ASCENTS_PER_DESCENT))
 
     @property
     def clock_set_back(self) -> bool:
