@@ -26,6 +26,7 @@ from forensics.proof.observed import exact_end, within_epoch
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
 from forensics.thresholds import CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
+from parsers.kinds import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +273,7 @@ def _begins_at(removal: Removal, term: Term) -> bool:
     return term.start_offset == removal.start or (removal.cause == "empty" and term.start_offset == 0)
 
 
-_OF_A_LOAD = frozenset({"log-recovery", "index-rebuilt"})
+_OF_A_LOAD = named("log-recovery", "index-rebuilt")
 """Kinds of events of a start, from before the log is loaded."""
 
 

@@ -41,7 +41,7 @@ from forensics.model.settings.settings import is_directory_id, same_directory
 from forensics.model.times import Span, contains, grouped, is_later, not_after, runs, undated_first
 from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
-from parsers.kinds import ON_DISK
+from parsers.kinds import ON_DISK, named
 from parsers.schemas import documented
 
 NEW, REASSIGNED = "new", "reassigned"
@@ -235,7 +235,7 @@ class _Judge:
         self._leaving = _leaving(timeline)
         self._shrinks, self._errors = (
             grouped((e.writer, e) for e in timeline.of(*kinds) if e.at is not None)
-            for kinds in (("isr-shrink",), ("fetch-error", "partition-failed"))
+            for kinds in (named("isr-shrink"), named("fetch-error", "partition-failed"))
         )
 
     def interval(self, broker: int, first: int, last: int) -> AbsenceInterval:

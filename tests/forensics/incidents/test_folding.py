@@ -238,7 +238,7 @@ def test_brokers_that_noticed_an_event_are_not_its_subject() -> None:
     refused = replace(of_broker("connection-failed", 2, 0, 60), brokers=(2, 1, 3))
     stuck = [of_broker("stuck-replica", b, 5, 60) for b in (1, 3)]
     _, (incident,) = incidents(by_kind([refused, *stuck]), (*RULES, REFUSED, STUCK))
-    assert of_incident(incident).summary == "Broker 2 could not be reached; brokers 1 and 3 were stuck: no significant impact"
+    assert of_incident(incident).summary == "Broker 2 could not be reached; brokers 1 and 3 were stuck or cut off: no significant impact"
     assert incident.brokers == (2, 1, 3)
 
 
@@ -340,7 +340,7 @@ def test_each_broker_is_in_the_steps_about_its_own_partitions() -> None:
         return found.found("epoch-history-damaged", values=own, **placed(partition, 0, (broker,)))
 
     (together,) = folded([damaged(0, 1), damaged(1, 2), damaged(2, 1)], rule_of("epoch-history-damaged"))
-    copies = [step.partition(". ")[0] for step in words(together).next_steps if step.startswith("Copy")]
+    copies = [step.rstrip(".") for step in words(together).next_steps if step.startswith("Copy")]
     assert copies == ["Copy the directory of t-0, t-2 on broker 1", "Copy the directory of t-1 on broker 2"]
 
 
