@@ -75,12 +75,17 @@ _IN_EXCEPTION = {p.name for p in PATTERNS if getattr(p.expand, "__name__", "") =
 """Patterns that find an error of a log directory in the text of an exception, which a copy does not keep (docs/redacting.md)."""
 
 
+def _before_key(row: Row) -> str:
+    """The words of a line before its key."""
+    return str(row.get("text")).partition(str(row["key"]))[0] if row.get("key") else ""
+
+
 def statements(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
     """What lines state, names aside: these as their stand-ins."""
     known = {**names.known["topic"], **names.known["id"], **names.known["cluster"]} if names is not None else {}
     free = ("text", "byte", "value", "directory", "host")
     rows = [r for r in rows if r.get("pattern") not in _IN_EXCEPTION or not r["event"].startswith("log-")]
-    rows = [{**r, "key": None} if _THROWN.search(f"{r.get('key')} {r.get('value')}") else r for r in rows]
+    rows = [{**r, "key": None} if _THROWN.search(f"{r.get('key')} {r.get('value')} {_before_key(r)}") else r for r in rows]
     return [{k: known.get(v, v) if isinstance(v, str) else v for k, v in r.items() if k not in free} for r in rows]
 
 
