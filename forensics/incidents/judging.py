@@ -23,7 +23,7 @@ from forensics.model.cluster import balance, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
 from forensics.model.coverage.log_coverage import weakened
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, NTH, Fact, Finding, PartitionJudge, Rule, Unrefuted
-from forensics.model.message import encoded, said
+from forensics.model.message import Message, encoded, said
 from forensics.model.partition import durability
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.presence import broker_states
@@ -101,9 +101,16 @@ def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[F
     for finding in found:
         yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL and not final_state.deleted(timeline, cluster):
-        own = judgement(timeline, cluster, contradictions(found, timeline))
+        own = judgement(timeline, cluster, contradictions(found, timeline), _doubt(found))
         state = {**_state(timeline, cluster), **{name: getattr(own, name) for name in OF_VERDICT}, "handovers": records(own)}
         yield {"cluster": cluster.number, "finding": None, "partition_state": state}
+
+
+def _doubt(found: Iterable[Finding]) -> Message | None:
+    """What is known against the lines that all losses of a partition rest on."""
+    doubts = [f.known.get("doubt") for f in found if f.loss and f.committed is not False]
+    doubt = doubts[0] if doubts and None not in doubts else None
+    return doubt if isinstance(doubt, Message) else None
 
 
 def contradictions(found: Iterable[Finding], timeline: PartitionTimeline) -> list[str]:

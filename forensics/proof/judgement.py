@@ -22,6 +22,7 @@ from forensics.proof.verdict import (
     LOST,
     POSSIBLE,
     TAIL_CUT,
+    UNKNOWN,
     Handover,
     Lost,
     Open,
@@ -47,20 +48,21 @@ class Judgement:
     decides: tuple[Open, ...]
 
 
-def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Sequence[str]) -> Judgement:
+def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Sequence[str], doubt: Message | None = None) -> Judgement:
     """The verdict on one incarnation of a partition, from its hand-overs. `contradictions`: what its logs show that contradicts the verdict
-    that no records are gone."""
+    that no records are gone. `doubt`: what is known against the lines that all its losses rest on."""
     since = next((s.at for s in timeline.states if s.known_epoch is not None and s.at is not None), None)
     until = min((at for at in (_last_seen(timeline, cluster), cluster.until) if at is not None), default=None)
     backwards = is_later(since, until, ISR_TOLERANCE)
     reversed_ = (said("handover/ends-before-it-begins", since=since, until=until),) if backwards else ()
     rows = with_contradictions(handovers(timeline, cluster), (*contradictions, *reversed_, *_emptied(timeline, cluster)))
     found = verdict(rows)
+    doubtful = doubt is not None and found.verdict == LOST
     return Judgement(
-        verdict=found.verdict,
+        verdict=UNKNOWN if doubtful else found.verdict,
         since=since,
         until=max(since, until) if since is not None and until is not None else until,
-        why=why(rows, found),
+        why=said("verdict/doubted", offsets=_ranges(found.lost), doubt=doubt) if doubtful else why(rows, found),
         from_creation=timeline.created(),
         rows=rows,
         decides=found.decides,

@@ -157,11 +157,15 @@ def _starts(events: Iterable[Event]) -> dict[str, list[PrintedUtc]]:
     """Lines of each file that state the UTC time of their printing. `events` have uncorrected times and are in file order."""
     found: dict[str, list[PrintedUtc]] = defaultdict(list)
     first: Event | None = None
+    starting = False
     for e in events:
         if e.at is None or e.line is None:
             continue
-        if e.event == "broker-starting":
-            first = e
+        if e.event == "process-starting":
+            first, starting = e, False
+        elif e.event == "broker-starting":
+            first = first if first is not None and first.source == e.source and not starting else e
+            starting = True
         elif e.event == "start-time" and e.count is not None and e.count in _CALENDAR_MS:
             own = first if first is not None and first.source == e.source else e
             utc = datetime(1970, 1, 1) + timedelta(milliseconds=e.count)

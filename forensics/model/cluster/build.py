@@ -214,7 +214,7 @@ def _copied(gathered: Gathered, sources: Sequence[Source]) -> tuple[dict[str, in
 
 def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
     """Marks the events that compare clocks. If there are very many leader epochs, some are enough."""
-    leaderships, others = of_kinds(LEADERSHIPS), of_kinds({*RELATING, "start-time"} - LEADERSHIPS)
+    leaderships, others = of_kinds(LEADERSHIPS), of_kinds({*RELATING, "process-starting", "start-time"} - LEADERSHIPS)
     steps = gathered.count(leaderships) // MOST_COMPARED
     number = 1 << steps.bit_length()
 
