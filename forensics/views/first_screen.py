@@ -227,11 +227,13 @@ class _Candidate(NamedTuple):
 
 def _candidates(report: Report, gone: Sequence[LostRange]) -> Sequence[_Candidate]:
     """The lines that explain the losses, or else the worst incidents, the lightest first."""
-    sure = [f for f in report.findings if f.confidence != "possible" and not f.cluster and _belongs(f)]
+    sure = _specific([f for f in report.findings if f.confidence != "possible" and not f.cluster and _belongs(f)])
     lost = {id(r.finding) for r in gone}
     causes = {r.finding.cause for r in gone}
     main = {r.finding.incident for r in gone} or {i.id for i in report.incidents[:1]}
     lead = {f.kind for f in report.headline.lead if f.severity not in MINOR}
+    if lead and lead.isdisjoint(f.kind for f in sure):
+        lead |= {f.kind for f in sure if f.incident in main and rule_of(f.kind).root}
     names = {r.name for r in gone}
     lost_at = max((at for r in gone if (at := r.finding.happened) is not None), default=None)
     found: list[_Candidate] = []
@@ -255,6 +257,20 @@ def _candidates(report: Report, gone: Sequence[LostRange]) -> Sequence[_Candidat
     if lost_at is None:
         return sorted(found, key=lambda item: item.weight)
     return sorted(found, key=lambda item: (item.weight, item.line.at > lost_at, abs(item.line.at - lost_at)))
+
+
+def _specific(found: Sequence[Finding]) -> list[Finding]:
+    """Without what says less than another finding about the same brokers in the same incident."""
+    least: dict[tuple[str | None, int], int] = {}
+    for f in (f for f in found if rule_of(f.kind).root):
+        for broker in f.brokers:
+            key = f.incident, broker
+            least[key] = min(least.get(key, rule_of(f.kind).unspecific), rule_of(f.kind).unspecific)
+    return [
+        f
+        for f in found
+        if not (own := rule_of(f.kind).unspecific) or not f.brokers or any(least.get((f.incident, b), own) >= own for b in f.brokers)
+    ]
 
 
 def _story(candidates: Sequence[_Candidate], most: int, *, lost: bool) -> Iterator[StoryLine]:
