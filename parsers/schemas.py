@@ -70,6 +70,7 @@ PRINTED = pa.struct([("facet", pa.string()), ("line", pa.int64()), ("time", pa.t
 # `understood`: lines with words of a statement of Kafka that were understood.
 # `suppressed`: messages that a rate limit dropped, as its own lines state. `informed`: a line has the level INFO.
 # `common_words`: words that all lines contain, apart from levels and loggers.
+# `errors`: what a short source prints as errors: messages of ERROR and FATAL with their exceptions, else exceptions.
 COLLECTED = pa.struct(
     [
         ("kind", pa.string()),
@@ -80,6 +81,7 @@ COLLECTED = pa.struct(
         ("unrecognised", pa.int64()),
         ("understood", pa.int64()),
         ("samples", pa.list_(pa.string())),
+        ("errors", pa.list_(pa.string())),
         ("first", pa.timestamp("us")),
         ("last", pa.timestamp("us")),
         ("last_own", pa.timestamp("us")),

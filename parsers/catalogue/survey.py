@@ -16,16 +16,24 @@ from parsers.catalogue.left_out import LeftOut
 from parsers.catalogue.line_lengths import LineLengths
 from parsers.layouts import LOG4J, LogRecord
 from parsers.learning.sample import HEAD
-from parsers.matching.text import first_noise, line_end, noise_in, text_of
+from parsers.matching.text import first_noise, line_end, noise_in, text_of, without_quotes
 from parsers.patterns.loggers import OF_OTHER_PROCESSES
 from parsers.schemas import Row
 
 MAX_SAMPLES = 5
+_FRAME = regex.compile(rb"[ \t]{0,20}(?:at |\.\.\. )")
+_THROWN_FROM = regex.compile(rb"\r?\n[ \t]{1,20}at [\w$./@-]{1,200}\(")
+"""The first frame of a stack trace: the line before is what was thrown."""
 REDACTED = "(redacted)"
 """Placeholder for the text of an unrecognised record (forensics.tools.redaction)."""
 LAST_LINES = 10_000
 """Lines that are searched backwards for the last record."""
 _SHOWN = 200
+PASTE = 64 << 10
+"""Bytes of a source that may be a paste: what it prints as an error is kept."""
+_THROWN = regex.compile(
+    r'(?:Caused by: |Error: |Exception in thread "[^"]{0,99}" ){0,3}(?:[a-z]\w{0,60}\.){1,20}[A-Z][\w$]{0,99}(?:Exception|Error)\b'
+)
 _NODE_NAMED = (
     r"\[(?:[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )|"
     r"(?:GroupCoordinator|Kafka Server) |KafkaApi-|RemoteLogManager=)(\d{1,9})[\], ]"
@@ -69,6 +77,13 @@ class Survey:
         self.unread_samples: list[str] = []
         self.tail: LogRecord | None = None
         """Last record of the chunks so far, which may go on in the next."""
+        self.length = 0
+        self.errors: list[str] = []
+        """Messages of ERROR and FATAL with their exceptions, in a source of at most PASTE bytes."""
+        self.thrown: list[str] = []
+        """Its exceptions."""
+        self._severe = False
+        """The last record so far is an error of which no exception is known."""
         self.lengths = LineLengths()
         self.left_out = LeftOut()
 
@@ -78,6 +93,8 @@ class Survey:
         if noise:
             self.add_noise(noise, place(first_noise(data)))
         self._count_nodes(data, layouts)
+        self.length += len(data)
+        self._keep_errors(data, layouts)
         self.lengths.chunk(data, layouts)
         self.left_out.chunk(data)
         if self.first is None:
@@ -112,6 +129,21 @@ class Survey:
         lines = "line" if self.unread == 1 else "lines"
         return f"{self.unread} {lines} of Kafka could not be read"
 
+    def _keep_errors(self, data: bytes, layouts: LayoutsInUse) -> None:
+        at = 0 if self.length <= PASTE else len(data)
+        while at < len(data):
+            end = line_end(data, at)
+            record = layouts.record_at(data, at) if layouts.begins(data, at) else None
+            if record is not None and record.level is not None:
+                self._severe = record.level in ("ERROR", "FATAL")
+                if self._severe:
+                    self.errors.append(_short(record.message))
+            elif line := _thrown(data, at, end):
+                if self._severe:
+                    self.errors[-1], self._severe = f"{self.errors[-1]} {_short(line)}", False
+                self.thrown.append(_short(line))
+            at = end + 1
+
     def _count_nodes(self, data: bytes, layouts: LayoutsInUse) -> None:
         self.nodes.update(int(node) for node in _THREAD.findall(data, 0, HEAD))
         if all(layout is LOG4J for layout in layouts.known):
@@ -134,6 +166,8 @@ class Survey:
     def take_over(self, other: Survey) -> None:
         """Adds the summary of a part of the source to this one."""
         self.hits += other.hits
+        self.length += other.length
+        self.errors, self.thrown = self.errors + other.errors, self.thrown + other.thrown
         self.undated += other.undated
         self.unread += other.unread
         self.unread_samples = (self.unread_samples + other.unread_samples)[:MAX_SAMPLES]
@@ -153,6 +187,7 @@ class Survey:
         return {
             "unrecognised": self.unrecognised + self.unread,
             "understood": max(self.hits - self.unread - self.unrecognised, 0),
+            "errors": (self.errors or self.thrown)[:MAX_SAMPLES] if self.length <= PASTE else [],
             "samples": (self.samples + self.unread_samples)[:MAX_SAMPLES],
             "first": self.first,
             "last": self.last,
@@ -162,3 +197,15 @@ class Survey:
             "cut_at": self.lengths.cut_at,
             **self.left_out.collected(),
         }
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+
+
+def _thrown(data: bytes, at: int, end: int) -> str | None:
+    """The line, if it is what was thrown."""
+    line = without_quotes(text_of(data[at:end])).strip(" \t`")
+    traced = _THROWN_FROM.match(data, end) is not None and not _FRAME.match(data, at)
+    return line if _THROWN.match(line) or (line and traced) else None

@@ -145,7 +145,10 @@ def relevant(logger: str) -> str | None:
 
 def mentions(head: bytes) -> bool:
     """Whether a line with a time or a level, or the first line of an exception, contains a literal of the catalogue, or a line is, perhaps
-    after the name of a container, the error with which a process ends: the file is a log, though in no known layout."""
+    after the name of a container, the error with which a process ends, or there is a stack trace of Kafka: the file is a log, though in no
+    known layout."""
+    if _OF_KAFKA.search(head) is not None:
+        return True
     literals = literals_of()
     for number, start, _ in literals.find(head):
         begin = head.rfind(b"\n", 0, start) + 1
@@ -158,6 +161,11 @@ def mentions(head: bytes) -> bool:
     return False
 
 
+_OF_KAFKA = regex.compile(
+    rb"(?m)^[ \t>`|]{0,20}(?:at (?:[\w.@-]{1,60}/)?(?:org\.apache\.)?kafka\.[a-z]"
+    rb"|(?:[\w.$ :\"-]{0,160} )?(?:org\.apache\.)?kafka\.[a-z][\w.]{0,120}(?:Exception|Error)\b)"
+)
+"""A frame of a stack trace, or an exception."""
 _LONGEST = 400
 _CONTAINER = regex.compile(r"^(?:\[[\w./-]+\]|[\w.-]+ *\|) ")
 

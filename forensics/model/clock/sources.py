@@ -61,6 +61,8 @@ class Source(Record):
     """A line has the level INFO."""
     common_words: tuple[str, ...] = ()
     """Words that all its lines contain, the longest first."""
+    errors: tuple[str, ...] = ()
+    """What a short log prints as errors."""
     of_seconds: bool = False
     """Its lines show whole seconds only."""
     shifted_ms: int = 0

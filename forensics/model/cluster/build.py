@@ -95,6 +95,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
             node=None,
             collection="",
             samples=c.get("samples") or (),
+            errors=tuple(c.get("errors") or ()),
             printed=_printed(c.get("printed") or ()),
             steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
             informed=c.get("informed") is not False,
@@ -214,7 +215,7 @@ def _copied(gathered: Gathered, sources: Sequence[Source]) -> tuple[dict[str, in
 
 def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
     """Marks the events that compare clocks. If there are very many leader epochs, some are enough."""
-    leaderships, others = of_kinds(LEADERSHIPS), of_kinds({*RELATING, "process-starting", "start-time"} - LEADERSHIPS)
+    leaderships, others = of_kinds(LEADERSHIPS), of_kinds((RELATING | named("process-starting", "start-time")) - LEADERSHIPS)
     steps = gathered.count(leaderships) // MOST_COMPARED
     number = 1 << steps.bit_length()
 

@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 REASONS = dict(
     line.split("\t", 1) for line in (ROOT / "tests/forensics/rules/unreported.tsv").read_text().splitlines() if not line.startswith("#")
 )
-ABOUT_EVIDENCE = {"evidence-gap", "unrecognised-lines"}
+ABOUT_EVIDENCE = {"evidence-gap", "unrecognised-lines", "unexplained-error"}
 
 
 def severe(pattern: Pattern) -> str | None:
