@@ -122,6 +122,9 @@ MAX_CLOCK_STEPS = 3
 """Backward steps of the time in one log file up to which the clock is taken to have been set; more are lines out of order."""
 ASCENTS_PER_DESCENT = 100
 """Lines of a log in which threads overtake each other once at most (once in 100 to 250 lines in recorded logs)."""
+JOINED_SHARE = 0.5
+"""If the time goes back to this first part of a log, another log may begin there: logs of one process begin together, and a clock is
+seldom set back by the age of a log."""
 SAME_STEP = timedelta(minutes=1)
 """Logs that show one step of a clock do so within this time and the size of the step: each prints a line about once a minute."""
 NOTICEABLE_PAUSE = timedelta(seconds=1)

@@ -18,7 +18,7 @@ from forensics.model.coverage.log_coverage import doubtful_reference
 from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import said, values
 from forensics.model.times import grouped
-from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP
+from forensics.thresholds import HARMFUL_SKEW_MS, JOINED_SHARE, MIN_SKEW_MS, SAME_STEP
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -59,7 +59,7 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
     """`unsorted`: another log of the node has lines out of order."""
     size, log, line, before = steps[0]
     seen_twice = any(s.path != log.path and abs(at - before) <= size + SAME_STEP for _, s, _, at in steps[1:])
-    joined = log.first is not None and before - size < log.first
+    joined = log.first is not None and before - size < log.first + (before - log.first) * JOINED_SHARE
     return Finding(
         severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
         confidence="possible" if joined or unsorted else "certain" if seen_twice else "probable",

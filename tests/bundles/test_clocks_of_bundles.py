@@ -368,7 +368,17 @@ def test_a_clock_that_was_set_back_is_reported_with_its_lines() -> None:
 
 def test_a_time_before_the_first_line_may_be_that_of_a_joined_part() -> None:
     name = "clean-failover-3.9.1-kraft"
-    (way,) = (way for way in ways(name) if way[1] == "clock of broker-2 -3600 s from the middle on")
+    (way,) = (way for way in ways(name) if way[1] == "clock of broker-2 -120 s from the middle on")
     (found,) = (f for f in taken.report(way[2](bundle(name))).findings if f.kind == "clock-skew" and "was set back" in words(f).summary)
     assert found.confidence == "possible"
-    assert "parts that were joined in another order" in words(found).explanation
+    assert "logs or parts that were joined in another order" in words(found).explanation
+
+
+def test_a_process_that_begins_an_hour_earlier_is_in_another_zone() -> None:
+    """It prints the UTC time of its start; its first lines are before that line."""
+    name = "clean-failover-3.9.1-kraft"
+    (way,) = (way for way in ways(name) if way[1] == "clock of broker-2 -3600 s from the middle on")
+    report = taken.report(way[2](bundle(name)))
+    (change,) = report.cluster.nodes[2].clock.changes
+    assert (change.before_ms, change.after_ms, change.source, change.line) == (0, -3_600_000, "broker-2/logs/server.log", 469)
+    assert not [f for f in report.findings if f.kind == "clock-skew" and "was set back" in words(f).summary]
