@@ -506,7 +506,7 @@ PARTS = {
     **{f"state-change.log of broker {n}": rf"^broker-{n}/logs/state-change\.log$" for n in (1, 2, 3)},
     "logs of 1, data of 2": r"^broker-1/logs/|^broker-2/data/",
 }
-ABOUT_EVIDENCE = frozenset({"evidence-gap", "unrecognised-lines", "clock-skew"})
+ABOUT_EVIDENCE = taken.OF_EVIDENCE | {"clock-skew"}
 STEADY = "rolling-restart-2.8.2-zk"
 UNPROVABLE = "last-replica-standing-unprovable-3.9.1-kraft"
 
