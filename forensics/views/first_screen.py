@@ -312,7 +312,7 @@ def _is(event: Happening, purpose: Purpose) -> bool:
 
 
 def _few(found: Iterable[Happening]) -> Iterator[Happening]:
-    """Events of a kind that happened more often are one event, without those that a story does not tell."""
+    """Events of a kind that happened more often are one event, without those that have no line in a story."""
     by_kind = grouped(((event.kind, event.course is None), event) for event in found)
     for alike in by_kind.values():
         if len(alike) <= OFTEN:
