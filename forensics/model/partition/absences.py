@@ -52,6 +52,7 @@ was not seen again; 'reassigned': being removed from the assignment; 'not-in-log
 stuck or slow; 'suspended': stopped together with all other brokers, like a machine that sleeps; 'unknown': nothing was collected from its
 broker."""
 
+ENDED = "absence/ended"
 EXPECTED = frozenset({NEW, REASSIGNED})
 """Absences by a reassignment: not a failure."""
 IN_ORDER = frozenset({RESTARTED, STOPPED})
@@ -453,7 +454,7 @@ class _Judge:
         killed = outage.how == KILLED
         long = is_later(at, outage.stopped, CRASH_NOTICED)
         clause = said(
-            "absence/ended",
+            ENDED,
             broker=broker,
             how=outage.ending,
             before=killed and is_later(at, outage.until, STOP_NOTICED_EARLY),

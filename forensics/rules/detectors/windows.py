@@ -21,7 +21,18 @@ from forensics.model.coverage.log_coverage import silent_leaders
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote
 from forensics.model.message import Message, Value, said, values
-from forensics.model.partition.absences import EXPECTED, GONE, IN_ORDER, LOG_DIR, NOT_STATED, UNKNOWN, AbsenceInterval, absences, intervals
+from forensics.model.partition.absences import (
+    ENDED,
+    EXPECTED,
+    GONE,
+    IN_ORDER,
+    LOG_DIR,
+    NOT_STATED,
+    UNKNOWN,
+    AbsenceInterval,
+    absences,
+    intervals,
+)
 from forensics.model.partition.durability import as_settled, at_min_isr, below_min_isr, min_isr, required
 from forensics.model.partition.final_state import DESCRIBED
 from forensics.model.partition.states import State
@@ -41,7 +52,7 @@ from forensics.model.partition.windows import (
     without_leader,
 )
 from forensics.model.settings.effective import Effective, strict
-from forensics.model.times import contains
+from forensics.model.times import contains, grouped
 from forensics.thresholds import BRIEF_S
 
 CLUSTER_STOPPED = "cluster-stopped"
@@ -119,7 +130,7 @@ def _finding(found: _FoundWindow, cause: str | None, timeline: PartitionTimeline
         message=found.message,
         values=values(
             **said_of(window, cluster, raised=found.raised),
-            reasons=tuple(dict.fromkeys(said("absence/sentence", clauses=i.clauses) for i in found.why)),
+            reasons=tuple(_reasons(found.why)),
             silence=said("window/silence", leaders=found.silent) if found.silent else None,
             still=still,
             back=_without(found.brokers, still) if still else (),
@@ -127,6 +138,26 @@ def _finding(found: _FoundWindow, cause: str | None, timeline: PartitionTimeline
         ),
         evidence=quote(*found.quoted),
     )
+
+
+def _reasons(why: Sequence[AbsenceInterval]) -> Iterator[Message]:
+    """Why the replicas were missing, each reason once: brokers that ended alike are named together."""
+    ended = [i for i in why if all(c.id == ENDED for c in i.clauses)]
+    alike = grouped((tuple(map(_of_any, i.clauses)) if i in ended else i.clauses, i) for i in why)
+    for clauses, own in alike.items():
+        brokers = tuple(sorted({i.broker for i in own}))
+        together = len(brokers) > 1 and own[0] in ended
+        yield said("absence/sentence", clauses=tuple(_of_all(c, brokers) for c in clauses) if together else own[0].clauses)
+
+
+def _of_any(clause: Message) -> Message:
+    return Message(clause.id, tuple(value for value in clause.values if value[0] != "broker"))
+
+
+def _of_all(clause: Message, brokers: tuple[int, ...]) -> Message:
+    how = dict(clause.values)["how"]
+    assert isinstance(how, Message)
+    return Message(clause.id, (("brokers", brokers), *clause.values, ("how", said(how.id, **dict(how.values), several=True))))
 
 
 def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_FoundWindow]:
