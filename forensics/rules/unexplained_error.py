@@ -12,8 +12,8 @@ from parsers.sniff import LOGS
 
 
 def after_rules(cluster: Cluster, partitions: Rows, findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
-    """Where partitions are known, the states of these show what an error did."""
-    if partitions or any(f.severity not in MINOR for kind in findings for f in findings[kind]):
+    """Where states of partitions are known, these show what an error did."""
+    if any(p["leader"] is not None for p in partitions) or any(f.severity not in MINOR for kind in findings for f in findings[kind]):
         return
     for s in cluster.sources:
         if s.kind in LOGS and s.errors:
