@@ -63,7 +63,7 @@ def _snapshots(known: Sequence[Finding]) -> Iterator[Step]:
     for brokers, names in by_brokers.items():
         first = {b: min(until[name][b] for name in names) for b in brokers}
         disks = tuple(said("report/disk", broker=b, until=first[b]) for b in brokers)
-        yield step("report/snapshot", tuple(names), disks=disks)
+        yield step("report/snapshot", tuple(names), disks=disks, all=len(by_brokers) == 1)
 
 
 def _is_known_loss(f: Finding) -> bool:
