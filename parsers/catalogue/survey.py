@@ -16,7 +16,7 @@ from parsers.catalogue.left_out import LeftOut
 from parsers.catalogue.line_lengths import LineLengths
 from parsers.layouts import LOG4J, LogRecord
 from parsers.learning.sample import HEAD
-from parsers.matching.text import first_noise, line_end, noise_in, text_of, without_quotes
+from parsers.matching.text import EXCEPTION, first_noise, line_end, noise_in, text_of, without_quotes
 from parsers.patterns.loggers import OF_OTHER_PROCESSES
 from parsers.schemas import Row
 
@@ -31,9 +31,7 @@ LAST_LINES = 10_000
 _SHOWN = 200
 PASTE = 64 << 10
 """Bytes of a source that may be a paste: what it prints as an error is kept."""
-_THROWN = regex.compile(
-    r'(?:Caused by: |Error: |Exception in thread "[^"]{0,99}" ){0,3}(?:[a-z]\w{0,60}\.){1,20}[A-Z][\w$]{0,99}(?:Exception|Error)\b'
-)
+_THROWN = regex.compile(EXCEPTION.decode())
 _NODE_NAMED = (
     r"\[(?:[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )|"
     r"(?:GroupCoordinator|Kafka Server) |KafkaApi-|RemoteLogManager=)(\d{1,9})[\], ]"

@@ -10,8 +10,9 @@ import regex
 _NOISE = bytes(set(range(0x20)) - set(b"\t\n\r\x1b"))
 _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOISE) + b"]")
 _EDGES = _NOISE.decode() + "\r\ufeff"
-THROWN = (
-    rb"(?:(?:Error: )?Exception in thread \"[^\"]*\" |Caused by: |Exception: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b"
+EXCEPTION = rb"(?:(?:Error: )?Exception in thread \"[^\"]*\" |Caused by: |Exception: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b"
+"""The beginning of what Java prints of an exception."""
+THROWN = EXCEPTION + (
     rb"|#? ?There is insufficient memory for the Java|(?:# ?)*An? (?:unexpected )?fatal error has been detected by the Java|Terminating due to java\."
     rb"|(?:Error: )?Could not (?:create the Java Virtual|reserve enough space for)|Unrecognized VM option|Error occurred during initialization of VM"
     rb"|(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM "
